@@ -552,7 +552,9 @@ def tables(specimens: dict[str, penstock.Result]) -> str:
         everywhere = [row for column, row in columns(everything, name).items() if column in common]
         parts += [f"## `{name}`", about["description"], table(head, everywhere)]
         for scheme, result in specimens.items():
-            own = [] if name == "jobs" else [row for key, row in columns(result, name).items() if key not in common]
+            if name in ("jobs", "paths", "links"):
+                continue
+            own = [row for key, row in columns(result, name).items() if key not in common]
             if own:
                 parts += [f"With `{scheme}` also:", table(head, own)]
     return "\n\n".join(parts)

@@ -746,6 +746,26 @@ export interface JobSummary {
   exposed_communication_s: number | null;
   /** Mean time in an iteration from the end of the first rank to that of the last, s. */
   straggling_s: number | null;
+  /** Computations and delays on the slowest path: the pieces that determined the end of the job, from its start on, s. The next seven are the rest of its time. Null if the job had not ended, or has more than 4 million messages or 2 million nodes, as all below. */
+  path_computing_s: number | null;
+  /** Messages inside of hosts on it, s. */
+  path_local_s: number | null;
+  /** Its messages on an empty network, s. */
+  path_ideal_s: number | null;
+  /** The waits of their last frames in queues, s. */
+  path_queue_s: number | null;
+  /** The same in pauses of priority flow control, and pauses of their hosts, s. */
+  path_pause_s: number | null;
+  /** Time that their rate limiters added, s. */
+  path_limited_s: number | null;
+  /** Other time of messages whose connections sent something again, s. */
+  path_lost_s: number | null;
+  /** Other time of messages: at their hosts, s. */
+  path_host_s: number | null;
+  /** The port at which its messages waited longest. Null also if they waited at none. */
+  path_port: string | null;
+  /** Their waits there together, pauses included, s. */
+  path_port_s: number | null;
 }
 
 /** A window of measurement: statistics and counts from its start to its end. */

@@ -87,6 +87,9 @@ MetricName = Literal[
     "efficiency",
     "exposed_communication_s",
     "straggling_s",
+    "path_queue_s",
+    "path_pause_s",
+    "path_limited_s",
     "paused_s",
     "pause_frames",
     "frames_dropped",
@@ -165,6 +168,12 @@ MetricName = Literal[
     "iterations_ended",
     "iteration_max_s",
     "algorithm_bandwidth_bps",
+    "path_computing_s",
+    "path_local_s",
+    "path_ideal_s",
+    "path_lost_s",
+    "path_host_s",
+    "path_port_s",
 ]
 MetricLevel = Literal["run", "queue", "flow", "class", "host", "pool", "job"]
 MetricKind = Literal["count", "share", "octets", "time", "rate", "index", "ratio"]

@@ -38,7 +38,8 @@ class ResultPlots:
         ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
         ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
         spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. Where there are
-        jobs, ``jobs`` has when each rank computes and communicates. ``width`` is in inches,
+        jobs, ``jobs`` has when each rank computes and communicates, ``path`` what determined their ends, and
+        ``links`` when their messages used links. ``width`` is in inches,
         ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
         ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
         out, for a caption.
@@ -48,11 +49,10 @@ class ResultPlots:
             OSError: the file cannot be written.
         """
         from penstock.figures import (
-            FIGURE_OF_JOBS,
             FIGURES_OF_FLOWS,
+            FIGURES_OF_JOBS,
             FIGURES_OF_RUNS,
             Page,
-            jobs,
             of_flows,
             on,
             overview,
@@ -64,8 +64,8 @@ class ResultPlots:
         with on(Page(width, font_size, title)):
             if show in FIGURES_OF_FLOWS:
                 figure = of_flows({self._result.summary_in_brief["scheme"]: [self._result]}, show)
-            elif show == FIGURE_OF_JOBS:
-                figure = jobs(self._result)
+            elif show in FIGURES_OF_JOBS:
+                figure = FIGURES_OF_JOBS[show](self._result)
             else:
                 figure = overview(self._result, show)
             if path is not None:

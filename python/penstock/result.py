@@ -247,6 +247,16 @@ class Result(Tables):
         return self._table("jobs")
 
     @property
+    def paths(self) -> "Table":
+        """One row for each piece of the slowest path of a job that has ended, with what took its time."""
+        return self._table("paths")
+
+    @property
+    def links(self) -> "Table":
+        """One row for each time in which messages of a job used a link, where there are jobs."""
+        return self._table("links")
+
+    @property
     def arrivals(self) -> "Table":
         """Every arrival of a data frame at a queue, where the scenario sets ``record.arrivals``."""
         return self._table("arrivals")

@@ -564,6 +564,30 @@ class JobSummary(TypedDict):
     """Exposed communication: mean time of an iteration of a rank in which it does not compute, s."""
     straggling_s: float | None
     """Mean time in an iteration from the end of the first rank to that of the last, s."""
+    path_computing_s: float | None
+    """Computations and delays on the slowest path: the pieces that determined the end of the job, from its start on, s.
+
+    The next seven are the rest of its time. Null if the job had not ended, or has more than 4 million messages or 2
+    million nodes, as all below.
+    """
+    path_local_s: float | None
+    """Messages inside of hosts on it, s."""
+    path_ideal_s: float | None
+    """Its messages on an empty network, s."""
+    path_queue_s: float | None
+    """The waits of their last frames in queues, s."""
+    path_pause_s: float | None
+    """The same in pauses of priority flow control, and pauses of their hosts, s."""
+    path_limited_s: float | None
+    """Time that their rate limiters added, s."""
+    path_lost_s: float | None
+    """Other time of messages whose connections sent something again, s."""
+    path_host_s: float | None
+    """Other time of messages: at their hosts, s."""
+    path_port: str | None
+    """The port at which its messages waited longest. Null also if they waited at none."""
+    path_port_s: float | None
+    """Their waits there together, pauses included, s."""
 
 
 class WindowSummary(TypedDict):

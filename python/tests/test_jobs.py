@@ -41,6 +41,71 @@ def test_local_messages_do_not_enter_the_network() -> None:
     assert result.summary["jobs"][0]["job_time_s"] == pytest.approx(6 * 1.5e6 * 8e-12, rel=1e-9)
 
 
+PAIR = """num_ranks 2
+rank 0 {
+first: send 1500000b to 1 tag 1
+second: send 15000b to 1 tag 2
+ORDER
+}
+rank 1 {
+recv 1500000b from 0 tag 1
+recv 15000b from 0 tag 2
+}
+"""
+"""A message of 1000 frames and one of ten between two ranks."""
+
+
+def sends(order: str, connections: str, transport: str | None = None, **keys: Any) -> dict[str, tuple[float, float]]:
+    """Return begin and end of both messages."""
+    job = {"graph": PAIR.replace("ORDER", order), "connections": connections}
+    whole: dict[str, Any] = {
+        "question": "When do they arrive?",
+        "duration": "1 s",
+        "until": "all-flows-complete",
+        "topology": {"star": {"hosts": 2, "link_rate": "10 Gbps", "link_delay": "1 us", "buffer": "10 MB"}},
+        "scheme": "none",
+        "job": [job if transport is None else {**job, "transport": transport}],
+        **keys,
+    }
+    result = Scenario(**whole).run()
+    columns = [result.column("jobs", name) for name in ("work", "node", "begin_s", "end_s")]
+    return {node: (begin, end) for work, node, begin, end in zip(*columns, strict=True) if work == "send"}
+
+
+def test_messages_of_a_kept_connection_arrive_in_order() -> None:
+    # 1.2 us a frame on each of two links, 1 us each.
+    way = 2 * (1.2e-6 + 1e-6)
+    kept = sends("", "kept")
+    assert kept["first"][1] == pytest.approx(999 * 1.2e-6 + way, rel=1e-9)
+    assert kept["second"][1] == pytest.approx(1009 * 1.2e-6 + way, rel=1e-9)
+    # Frames of two connections go in turn: the tenth frame of the second is the twentieth of all.
+    apart = sends("", "per-message")
+    assert apart["second"][1] == pytest.approx(19 * 1.2e-6 + way, rel=1e-9)
+    assert apart["first"][1] == pytest.approx(1009 * 1.2e-6 + way, rel=1e-9)
+
+
+def test_a_kept_connection_keeps_its_transport_too() -> None:
+    kept = sends("", "kept", transport="go-back-n")
+    # Go-back-N's frames have 1024 octets of data and 62 of headers. The second message has 15 frames, the last of 664.
+    frames = 14 * (1024 + 62) + 664 + 62
+    assert kept["second"][1] - kept["first"][1] == pytest.approx(frames * 0.8e-9, rel=1e-6)
+
+
+def test_a_kept_connection_goes_on_at_the_rate_of_dcqcn() -> None:
+    # One notification halves the rate for good: the next one is due after 1 s, and so is every recovery.
+    dcqcn = {"k_min": "0 octets", "k_max": "100 octets", "p_max": 1.0, "alpha0": 1.0, "cnp_interval": "1 s"}
+    dcqcn |= {"alpha_time": "1 s", "time_reset": "1000 s", "byte_reset": "1000 GB"}
+    dumbbell = {"sources": 1, "link_rate": "10 Gbps", "bottleneck_rate": "8 Gbps", "buffer": "10 MB"}
+    dumbbell |= {"link_delay": "1 us", "bottleneck_delay": "1 us"}
+    keys: Any = {"scheme": "dcqcn", "schemes": {"dcqcn": dcqcn}, "topology": {"dumbbell": dumbbell}}
+    begin, end = sends("second requires first", "kept", **keys)["second"]
+    # Ten frames at 5 Gb/s; the last one over links of 10, 8 and 10 Gb/s, with 1 us each.
+    assert end - begin == pytest.approx(9 * 2.4e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 3e-6, rel=1e-6)
+    begin, end = sends("second requires first", "per-message", **keys)["second"]
+    # A new limiter begins at 10 Gb/s, and the bottleneck takes 1.5 us a frame.
+    assert end - begin < 9 * 1.6e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 3e-6
+
+
 def test_a_size_without_a_unit_is_refused_with_its_place() -> None:
     with pytest.raises(ScenarioError, match=r"collective\.0\.size"):
         ring(size=6_000_000).describe()

@@ -267,6 +267,21 @@ impl Executor {
         }
     }
 
+    /// The channel of a message's collective, from 0 on; 0 for a send's.
+    ///
+    /// # Panics
+    ///
+    /// If the job has no such message.
+    #[must_use]
+    pub fn channel(&self, message: MessageId) -> u32 {
+        let at = message.0 % self.messages_per_iteration;
+        if at < self.sends.len() as u64 {
+            return 0;
+        }
+        let (instance, number) = self.of_collective(at);
+        self.shapes[self.shape_of[instance as usize] as usize].schedule.channel(number)
+    }
+
     /// Takes the records of what has ended since the last call, in the order of their ends.
     pub fn take_records(&mut self) -> Vec<Record> {
         core::mem::take(&mut self.records)

@@ -39,6 +39,7 @@ pub struct Schedule {
     /// The end of each message's part in `waiting`.
     waiting_ends: Vec<u32>,
     waiting: Vec<u32>,
+    channels: u32,
 }
 
 impl Schedule {
@@ -72,7 +73,7 @@ impl Schedule {
                 plan.pairs.extend((0..stride).map(|at| ((begin + at) as u32, (earlier + at) as u32)));
             }
         }
-        Some(plan.finish(members))
+        Some(plan.finish(members, collective.channels))
     }
 
     /// All messages, those of the first member first.
@@ -86,6 +87,15 @@ impl Schedule {
     pub fn sent_by(&self, member: u32) -> core::ops::Range<u32> {
         let begin = if member == 0 { 0 } else { self.member_ends[member as usize - 1] };
         begin..self.member_ends[member as usize]
+    }
+
+    /// The channel of a message, from 0 on.
+    #[must_use]
+    pub fn channel(&self, message: u32) -> u32 {
+        // Each channel has the same messages, and those of a member are in the order of channels.
+        let own = self.sent_by(self.messages[message as usize].from);
+        let each = (own.end - own.start) / self.channels;
+        (message - own.start) / each
     }
 
     /// For each message the number of messages that it waits for.
@@ -175,7 +185,7 @@ impl Plan {
     }
 
     /// The schedule: messages by their senders, otherwise in their order.
-    fn finish(self, members: u32) -> Schedule {
+    fn finish(self, members: u32, channels: u32) -> Schedule {
         let count = self.messages.len();
         let mut member_ends = alloc::vec![0_u32; members as usize];
         for message in &self.messages {
@@ -203,7 +213,7 @@ impl Plan {
             waiting[*next as usize] = place[message as usize];
             *next += 1;
         }
-        Schedule { messages, member_ends, waits, waiting_ends, waiting }
+        Schedule { messages, member_ends, waits, waiting_ends, waiting, channels }
     }
 }
 

@@ -36,6 +36,11 @@ impl Frames {
         Self { count, full: wire(size.min(payload)), last: wire(size - (count - 1) * payload) }
     }
 
+    /// The last one alone.
+    pub(crate) fn last(self) -> Self {
+        Self { count: 1, full: self.last, last: self.last }
+    }
+
     /// All of their octets.
     pub(crate) fn octets(self) -> u64 {
         (self.count - 1) * self.full + self.last

@@ -9,6 +9,7 @@ use penstock_sim::outcome::{JobOutcome, Outcome, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::ideal::Frames;
+use crate::paths::Paths;
 use crate::schema::{Key, Object, Shape, Shaped, record};
 
 record! {
@@ -76,6 +77,27 @@ record! {
         exposed_communication_s: Option<f64>, "s";
         /// Mean time in an iteration from the end of the first rank to that of the last.
         straggling_s: Option<f64>, "s";
+        /// Computations and delays on the slowest path: the pieces that determined the end of the job, from its start on. The next seven are
+        /// the rest of its time. Null if the job had not ended, or has more than 4 million messages or 2 million nodes, as all below.
+        path_computing_s: Option<f64>, "s";
+        /// Messages inside of hosts on it.
+        path_local_s: Option<f64>, "s";
+        /// Its messages on an empty network.
+        path_ideal_s: Option<f64>, "s";
+        /// The waits of their last frames in queues.
+        path_queue_s: Option<f64>, "s";
+        /// The same in pauses of priority flow control, and pauses of their hosts.
+        path_pause_s: Option<f64>, "s";
+        /// Time that their rate limiters added.
+        path_limited_s: Option<f64>, "s";
+        /// Other time of messages whose connections sent something again.
+        path_lost_s: Option<f64>, "s";
+        /// Other time of messages: at their hosts.
+        path_host_s: Option<f64>, "s";
+        /// The port at which its messages waited longest. Null also if they waited at none.
+        path_port: Option<String>, "";
+        /// Their waits there together, pauses included.
+        path_port_s: Option<f64>, "s";
     }
 }
 
@@ -126,8 +148,9 @@ const fn word(work: Work) -> &'static str {
 
 /// The summary of each job.
 pub(crate) fn summaries(plan: &Plan, outcome: &Outcome) -> Vec<JobSummary> {
+    let paths = Paths::new(plan);
     let jobs = plan.generated.jobs().zip(&outcome.jobs);
-    jobs.map(|((table, job), outcome)| summary(plan, table, job, outcome)).collect()
+    jobs.map(|((table, job), outcome)| summary((plan, &paths), table, job, outcome)).collect()
 }
 
 /// Sentences on jobs that had not ended, and on what they waited for.
@@ -178,7 +201,7 @@ fn mean(values: impl Iterator<Item = Duration>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-fn summary(plan: &Plan, table: usize, job: &Job, outcome: &JobOutcome) -> JobSummary {
+fn summary((plan, paths): (&Plan, &Paths<'_>), table: usize, job: &Job, outcome: &JobOutcome) -> JobSummary {
     let (graph, ranks) = (job.graph(), job.graph().ranks());
     let operation = job.operation();
     let iterations = times(&outcome.spans, ranks, |span| span.node.is_none());
@@ -193,6 +216,8 @@ fn summary(plan: &Plan, table: usize, job: &Job, outcome: &JobOutcome) -> JobSum
     let alive: f64 = of_ranks.clone().map(|span| span.end.since(span.begin).as_seconds()).sum();
     let ended = of_ranks.count();
     let start = Instant::ZERO + job.start();
+    let path = paths.sums(table, job, outcome);
+    let port = path.as_ref().and_then(|path| path.port.clone());
     JobSummary {
         name: plan.generated.table(table).to_owned(),
         kind: operation.map(|own| own.kind.to_owned()),
@@ -216,6 +241,16 @@ fn summary(plan: &Plan, table: usize, job: &Job, outcome: &JobOutcome) -> JobSum
         efficiency: ideal_s.zip(collective_mean_s).map(|(ideal, time)| ideal / time),
         exposed_communication_s: (ended > 0).then(|| (alive - busy).max(0.0) / ended as f64),
         straggling_s: mean(iterations.iter().map(|own| own.last_end.since(own.first_end))),
+        path_computing_s: path.as_ref().map(|path| path.computing_s),
+        path_local_s: path.as_ref().map(|path| path.local_s),
+        path_ideal_s: path.as_ref().map(|path| path.ideal_s),
+        path_queue_s: path.as_ref().map(|path| path.queue_s),
+        path_pause_s: path.as_ref().map(|path| path.pause_s),
+        path_limited_s: path.as_ref().map(|path| path.limited_s),
+        path_lost_s: path.as_ref().map(|path| path.lost_s),
+        path_host_s: path.as_ref().map(|path| path.host_s),
+        path_port_s: port.as_ref().map(|(_, time)| *time),
+        path_port: port.map(|(name, _)| name),
     }
 }
 

@@ -16,6 +16,7 @@ mod fair;
 mod ideal;
 pub mod jobs;
 mod notes;
+pub mod paths;
 mod queues;
 pub mod registry;
 mod sampler;

@@ -237,6 +237,12 @@ const COMPARED: &[Metric] = metrics! { true:
         "Mean time of an iteration of a rank of the first job in which it does not compute.";
     straggling_s of Run: Time, Less, "stragglers", Keys(&["straggling_s"]),
         "Mean time from the end of the first rank in an iteration of the first job to that of the last.";
+    path_queue_s of Run: Time, Less, "slowest path, in queues", Keys(&["path_queue_s"]),
+        "Waits of messages in queues on the slowest path of the first job.";
+    path_pause_s of Run: Time, Less, "slowest path, in pauses", Keys(&["path_pause_s"]),
+        "Waits of messages in pauses of priority flow control on the slowest path of the first job.";
+    path_limited_s of Run: Time, Less, "slowest path, by rate limits", Keys(&["path_limited_s"]),
+        "Time that rate limiters added on the slowest path of the first job.";
     paused_s of Run: Time, Less, "paused, all queues" ("paused, all queues"), Keys(&["paused_s"]),
         "Time that priority flow control stopped queues, the sum over all of the network, recorded or not, over the whole run.";
     pause_frames of Run: Count, Less, "pause frames" ("pauses"), Keys(&["pause_frames"]),

@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
-use penstock_results::completions::{Completion, Ending, are_reported, completions};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use penstock_results::completions::{Ending, are_reported, completions};
 use penstock_results::summary::{Measured, TestbedSummary, flow_rows};
 use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
@@ -184,12 +186,23 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     let mut flows = Sink::new(Table::Flows, schema.clone(), folder.as_ref())?;
     flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &ending)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
-    let jobs = if outcome.jobs.is_empty() { None } else { write_jobs(plan, folder.as_ref(), vars, &outcome)? };
-    let completed =
-        if are_reported(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &ending)? } else { None };
+    let whose = (plan, folder.as_ref(), vars);
+    let (mut jobs, mut paths, mut links, mut completed) = (None, None, None, None);
+    if !outcome.jobs.is_empty() {
+        jobs = write_blocks(Table::Jobs, whose, penstock_results::jobs::rows(plan, &outcome), jobs::table)?;
+        paths = write_blocks(Table::Paths, whose, penstock_results::paths::rows(plan, &outcome), jobs::path_table)?;
+        links =
+            write_blocks(Table::Links, whose, penstock_results::paths::link_rows(plan, &outcome), jobs::link_table)?;
+    }
+    if are_reported(plan) {
+        let rows = completions(plan, &outcome, &ending);
+        completed =
+            write_blocks(Table::Completions, whose, rows, |schema, block| completions::table(schema, plan, block))?;
+    }
 
     let Some(folder) = folder else {
-        let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).chain(jobs).collect();
+        let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
+        tables.extend(jobs.into_iter().chain(paths).chain(links));
         tables.sort_by_key(|&(table, _)| table);
         let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
         return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables, threading: None });
@@ -200,45 +213,23 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     Ok(Run::kept(summary, plan.resolved.clone(), folder.publish()?))
 }
 
-/// Writes the table of completions, block by block.
-fn write_completions(
-    plan: &Plan,
-    folder: Option<&Folder>,
-    vars: &SchemeVars,
-    outcome: &Outcome,
-    ending: &Ending,
+/// Writes a table whose rows are made one after the other, block by block.
+fn write_blocks<R>(
+    table: Table,
+    (plan, folder, vars): (&Plan, Option<&Folder>, &SchemeVars),
+    mut rows: impl Iterator<Item = R>,
+    block_of: impl Fn(SchemaRef, &[R]) -> RecordBatch,
 ) -> Result<Option<(Table, Records)>, RunError> {
-    let schema = Table::Completions.schema(vars, plan.network.pfc.is_some());
-    let mut sink = Sink::new(Table::Completions, schema.clone(), folder)?;
-    let mut completed = completions(plan, outcome, ending);
+    let schema = table.schema(vars, plan.network.pfc.is_some());
+    let mut sink = Sink::new(table, schema.clone(), folder)?;
     loop {
-        let block: Vec<Completion> = completed.by_ref().take(ROWS_PER_BLOCK).collect();
+        let block: Vec<R> = rows.by_ref().take(ROWS_PER_BLOCK).collect();
         if block.is_empty() {
             break;
         }
-        sink.write(completions::table(schema.clone(), plan, &block))?;
+        sink.write(block_of(schema.clone(), &block))?;
     }
-    Ok(sink.close()?.map(|records| (Table::Completions, records)))
-}
-
-/// Writes the table of jobs, block by block.
-fn write_jobs(
-    plan: &Plan,
-    folder: Option<&Folder>,
-    vars: &SchemeVars,
-    outcome: &Outcome,
-) -> Result<Option<(Table, Records)>, RunError> {
-    let schema = Table::Jobs.schema(vars, plan.network.pfc.is_some());
-    let mut sink = Sink::new(Table::Jobs, schema.clone(), folder)?;
-    let mut rows = penstock_results::jobs::rows(plan, outcome);
-    loop {
-        let block: Vec<_> = rows.by_ref().take(ROWS_PER_BLOCK).collect();
-        if block.is_empty() {
-            break;
-        }
-        sink.write(jobs::table(schema.clone(), &block))?;
-    }
-    Ok(sink.close()?.map(|records| (Table::Jobs, records)))
+    Ok(sink.close()?.map(|records| (table, records)))
 }
 
 impl Job<'_> {

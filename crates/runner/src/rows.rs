@@ -368,6 +368,12 @@ impl Cell for Option<f64> {
     }
 }
 
+impl Cell for Option<u64> {
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.copied().collect::<UInt64Array>())
+    }
+}
+
 impl Cell for Option<String> {
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(values.cloned().collect::<StringArray>())

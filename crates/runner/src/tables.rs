@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use penstock_results::summary::FlowRow;
-use penstock_results::{Key, Shape, completions, jobs};
+use penstock_results::{Key, Shape, completions, jobs, paths};
 use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, SchemeConfig, Signal, Var, Visitor};
 
 /// A table of a result. Its name is the stem of its Parquet file.
@@ -25,6 +25,10 @@ pub enum Table {
     Completions,
     /// One row for each piece of work that a rank of a job has ended.
     Jobs,
+    /// One row for each piece of the slowest path of a job.
+    Paths,
+    /// One row for each time in which messages of a job used a link.
+    Links,
     /// Arrivals of data frames at the sampled queues.
     Arrivals,
 }
@@ -108,6 +112,12 @@ const COMPLETION_COLUMNS: &[Column] = &columns::<{ completions::KEYS.len() }>(co
 
 /// The columns of the table of jobs.
 const JOB_COLUMNS: &[Column] = &columns::<{ jobs::KEYS.len() }>(jobs::KEYS);
+
+/// The columns of the table of paths.
+const PATH_COLUMNS: &[Column] = &columns::<{ paths::KEYS.len() }>(paths::KEYS);
+
+/// The columns of the table of links.
+const LINK_COLUMNS: &[Column] = &columns::<{ paths::LINK_KEYS.len() }>(paths::LINK_KEYS);
 
 /// A column for each of the keys of an object.
 const fn columns<const N: usize>(keys: &[Key]) -> [Column; N] {
@@ -242,6 +252,19 @@ pub const TABLES: &[TableInfo] = &[
         columns: JOB_COLUMNS,
     },
     TableInfo {
+        table: Table::Paths,
+        name: "paths",
+        description: "The slowest path of each job, one row for each of its pieces, which follow each other without a gap from the start of the job \
+                      to its end; where the scenario has jobs. A job that has not ended has none, and one of more than 4 million messages.",
+        columns: PATH_COLUMNS,
+    },
+    TableInfo {
+        table: Table::Links,
+        name: "links",
+        description: "When messages of each job were under way over each link, one row for each time without a gap; where the scenario has jobs.",
+        columns: LINK_COLUMNS,
+    },
+    TableInfo {
         table: Table::Arrivals,
         name: "arrivals",
         description: "Arrivals of data frames at the recorded queues, one row each, where the scenario asks for them.",
@@ -313,7 +336,7 @@ impl Table {
             Self::Queues => ("cp_", vars.cp),
             Self::Rates => ("rp_", vars.rp),
             Self::Signals => ("", vars.signal),
-            Self::Flows | Self::Completions | Self::Jobs | Self::Arrivals => ("", &[][..]),
+            Self::Flows | Self::Completions | Self::Jobs | Self::Paths | Self::Links | Self::Arrivals => ("", &[][..]),
         };
         let common =
             self.info().columns.iter().filter(|c| flow_control || !c.flow_control).map(|c| {

@@ -4,6 +4,7 @@ mod arrival;
 mod arrivals;
 pub(crate) mod buffer;
 mod bursts;
+mod busy_links;
 mod changes;
 mod chips;
 mod classes;

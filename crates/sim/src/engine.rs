@@ -13,6 +13,7 @@ mod interfaces;
 mod line_capture;
 mod load_balancing;
 mod measure;
+mod message_accounts;
 pub mod parallel;
 pub(crate) mod parameter_changes;
 mod prefetch;

@@ -27,7 +27,7 @@ pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFE
 pub use interfaces::{Receiver, Storm};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
-pub use work::{JobOutcome, Span, Work};
+pub use work::{Begun, JobOutcome, LinkSpan, Message, MessageAccount, PathPiece, SentOnPath, Span, Work};
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};

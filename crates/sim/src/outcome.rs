@@ -14,7 +14,7 @@ use crate::histogram::QueueHistograms;
 use crate::metrics_of;
 use crate::network::QueueId;
 
-pub use crate::network::{JobOutcome, Span};
+pub use crate::network::{JobOutcome, LinkSpan, MessageAccount, PathPiece, SentOnPath, Span};
 pub use penstock_switch::flow_control::Deadlock;
 
 /// The result of a run, or of a window of it.

@@ -69,9 +69,9 @@ def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
 def write_all(result: "Result", folder: Path) -> list[Path]:
     """Write the figures of a result into ``folder`` as PNG and SVG, and return the files.
 
-    These are the overview, where flows complete their slowdowns and times, and where there are jobs their ranks. A
-    panel of the overview by itself is :func:`overview` with ``show``; to write each of them too would take three times
-    as long.
+    These are the overview, where flows complete their slowdowns and times, and where there are jobs their ranks,
+    links and slowest paths. A panel of the overview by itself is :func:`overview` with ``show``; to write each of them
+    too would take three times as long.
 
     Raises:
         OSError: a file cannot be written.
@@ -80,6 +80,10 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.completed_flows import has_completions
     from penstock.figures.completions import slowdowns
     from penstock.figures.distributions import distributions
+    from penstock.figures.job_links import FIGURE as FIGURE_OF_LINKS
+    from penstock.figures.job_links import job_links
+    from penstock.figures.job_paths import FIGURE as FIGURE_OF_PATHS
+    from penstock.figures.job_paths import has_paths, slowest_path
     from penstock.figures.jobs import FIGURE, has_jobs, jobs
 
     drawn = {"overview": overview(result)}
@@ -90,6 +94,10 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
         drawn["completions"] = distributions(runs)
     if has_jobs(result):
         drawn[FIGURE] = jobs(result)
+        if result.links.num_rows:
+            drawn[FIGURE_OF_LINKS] = job_links(result)
+    if has_paths(result):
+        drawn[FIGURE_OF_PATHS] = slowest_path(result)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             path = folder / f"{name}.{kind}"

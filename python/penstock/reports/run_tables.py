@@ -10,6 +10,7 @@ from penstock.declared import LinkDescription
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.seeds import SLOWDOWNS, in_words, sizes_of
 from penstock.quantity_text import bit_rate, count, duration, fair_rate, octets, ratio, share
+from penstock.reports import job_paths
 from penstock.reports.model import Table
 from penstock.result import Result, action_counts
 from penstock.summary import (
@@ -205,7 +206,12 @@ def jobs(jobs: list[JobSummary]) -> Table:
             )
             for job in listed
         ],
-        note=f"and {count(more)} more jobs in summary.json" if more > 0 else "",
+        note="; ".join(
+            [
+                *filter(None, map(job_paths.sentence, listed)),
+                *([f"and {count(more)} more jobs in summary.json"] if more > 0 else []),
+            ]
+        ),
     )
 
 

@@ -124,10 +124,12 @@ def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
         distributions,
         has_completions,
         has_jobs,
+        has_paths,
         jobs,
         overview,
         pauses,
         slowdowns,
+        slowest_path,
     )
     from penstock.figures.comparison import stopped_shares
 
@@ -166,6 +168,12 @@ def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
                 partial(jobs, first),
                 f"{label}: what each rank does over time. Communication without computation is exposed.",
                 f"jobs{place}",
+            )
+        if has_paths(first) and len(firsts) <= _MOST_LINES:
+            draw(
+                partial(slowest_path, first),
+                f"{label}: the computations and messages that determined the end of each job, and their waits.",
+                f"path{place}",
             )
     sections += section("Jobs")
     if any(stopped_shares(results) for results in runs.values()):

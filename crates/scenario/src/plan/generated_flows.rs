@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use penstock_jobs::Rank;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{self, PortId};
 
@@ -118,6 +119,20 @@ impl GeneratedFlows {
         self.0.jobs()
     }
 
+    /// The ports that a message between two ranks of a job crosses at its start: those of the first one on its first path.
+    ///
+    /// # Panics
+    /// If the job sends none between them.
+    #[must_use]
+    pub fn path_of_message(&self, table: usize, job: &Job, (from, to): (Rank, Rank)) -> Vec<PortId> {
+        let connection = (from, to, 0);
+        let arrival = job.arrival(connection, job.start(), Octets(1));
+        let name = job.name_of_path(self.table(table), connection, 0);
+        let path = self.0.paths.first(&self.0.layout, &name, &arrival);
+        let (_, path) = path.expect("messages were counted with their paths");
+        path.into_iter().map(|port| PortId(port as u32)).collect()
+    }
+
     /// Every flow in the order of their starts, for the engine.
     #[must_use]
     pub fn arrivals(&self) -> Box<dyn network::Arrivals> {
@@ -173,7 +188,7 @@ impl Iterator for Merged {
 type Links = (Vec<(PortId, PortId)>, Vec<network::Branch>);
 
 /// The first route of a flow, and those that it has later.
-pub(super) type FlowRoutes = (Links, Vec<network::LaterRoute>);
+type FlowRoutes = (Links, Vec<network::LaterRoute>);
 
 impl Inner {
     /// The routes of the flow of this name.
@@ -208,6 +223,7 @@ impl Inner {
             number,
             start: Instant(arrival.start.0),
             size: arrival.size,
+            stays: false,
             reaction_point: point.copied(),
             path,
             tree,
@@ -223,11 +239,6 @@ impl Inner {
     /// The job of a table, if it has one.
     pub(super) fn job(&self, table: usize) -> Option<&Job> {
         self.tables[table].job()
-    }
-
-    /// Whether each flow keeps the routes that it begins with.
-    pub(super) fn keeps_routes(&self) -> bool {
-        self.layout.later.is_empty()
     }
 
     /// Name of a table.

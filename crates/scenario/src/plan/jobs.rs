@@ -23,6 +23,9 @@ pub(crate) const LESS: &str = "fewer iterations, channels, chunks or ranks";
 /// Nodes and iterations up to which each computation is recorded, and not only each collective.
 const RECORDED: u64 = 2_000_000;
 
+/// Messages up to which the slowest path of a job is kept: 20 octets for each of them, and 80 more once it has ended.
+const MESSAGES_OF_PATHS: u64 = 4_000_000;
+
 /// A job, its ranks on hosts, before it begins.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -31,15 +34,20 @@ pub struct Job {
     hosts: Vec<usize>,
     iterations: u32,
     start: Duration,
-    /// Whether a rank has one connection to each other one.
+    /// Whether a rank keeps a connection to each other one, on each channel.
     pub(super) keeps_connections: bool,
+    /// Whether its result has its slowest path.
+    pub(super) keeps_path: bool,
     messages: u32,
-    /// What goes from each rank to each, of all iterations.
-    pairs: BTreeMap<(Rank, Rank), Load>,
+    /// What goes over each connection, in all iterations.
+    connections: BTreeMap<Connection, Load>,
     pub(super) collective: Option<Operation>,
 }
 
-/// Messages of a pair of ranks, and their octets.
+/// A connection: from a rank to another, on a channel.
+pub(super) type Connection = (Rank, Rank, u32);
+
+/// Messages of a connection, and their octets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load {
     messages: u32,
@@ -123,18 +131,18 @@ impl Ranks<'_> {
         let host_of = self.placed(layout, hosts, ranks, seed);
         let iterations = **self.iterations as u32;
         let all_nodes = u64::from(graph.len()) * u64::from(iterations) <= RECORDED;
-        let settings = Settings {
-            host_of: host_of.clone(),
-            local: self.local,
-            iterations,
-            seed,
-            detail: if all_nodes { Detail::Nodes } else { Detail::Collectives },
-        };
-        let pairs = pairs(&graph, &host_of, iterations, |messages| {
+        let connections = connections(&graph, &host_of, iterations, |messages| {
             bounds.go_on()?;
             bounds.check(MESSAGES, messages, LESS)
         })
         .map_err(|e| self.iterations.excess(e))?;
+        let messages: u64 = connections.values().map(|load| u64::from(load.messages)).sum();
+        let detail = match (all_nodes, messages <= MESSAGES_OF_PATHS) {
+            (true, true) => Detail::Job,
+            (true, false) => Detail::Nodes,
+            (false, _) => Detail::Collectives,
+        };
+        let settings = Settings { host_of: host_of.clone(), local: self.local, iterations, seed, detail };
         let executor = Executor::new(graph, settings).map_err(|e| refused(&e))?;
         bounds.check(MESSAGES, executor.messages(), LESS).map_err(|e| self.iterations.excess(e))?;
         Ok(Job {
@@ -144,7 +152,8 @@ impl Ranks<'_> {
             iterations,
             start: **self.start,
             keeps_connections: self.connections == Connections::Kept,
-            pairs,
+            keeps_path: detail == Detail::Job,
+            connections,
             collective: None,
         })
     }
@@ -171,28 +180,28 @@ impl Ranks<'_> {
 }
 
 /// The messages between ranks of different hosts. `check` sees how many there are so far.
-fn pairs<E>(
+fn connections<E>(
     graph: &Graph,
     host_of: &[u32],
     iterations: u32,
     check: impl Fn(u64) -> Result<(), E>,
-) -> Result<BTreeMap<(Rank, Rank), Load>, E> {
-    let mut pairs: BTreeMap<(Rank, Rank), Load> = BTreeMap::new();
+) -> Result<BTreeMap<Connection, Load>, E> {
+    let mut all_connections: BTreeMap<Connection, Load> = BTreeMap::new();
     let mut schedules: BTreeMap<(CollectiveId, usize), Option<Schedule>> = BTreeMap::new();
     let mut all = 0_u64;
-    let mut add = |pairs: &mut BTreeMap<(Rank, Rank), Load>, from: Rank, to: Rank, octets: u64| {
+    let mut add = |loads: &mut BTreeMap<Connection, Load>, (from, to, channel): Connection, octets: u64| {
         all += u64::from(iterations);
         check(all)?;
         if host_of[from as usize] != host_of[to as usize] {
-            let pair = pairs.entry((from, to)).or_default();
-            pair.messages += iterations;
-            pair.octets = pair.octets.saturating_add(octets.max(1).saturating_mul(u64::from(iterations)));
+            let load = loads.entry((from, to, channel)).or_default();
+            load.messages += iterations;
+            load.octets = load.octets.saturating_add(octets.max(1).saturating_mul(u64::from(iterations)));
         }
         Ok(())
     };
     for node in 0..graph.len() {
         match graph.work(node) {
-            Work::Send { to, octets, .. } => add(&mut pairs, graph.rank(node), to, octets)?,
+            Work::Send { to, octets, .. } => add(&mut all_connections, (graph.rank(node), to, 0), octets)?,
             Work::Collective { group, collective } => {
                 // Once for all members: at the first one.
                 let ranks: &[Rank] = &graph.groups()[group as GroupId as usize];
@@ -207,16 +216,17 @@ fn pairs<E>(
                     .or_insert_with(|| Schedule::new(&graph.collectives()[collective as usize], ranks.len() as u32));
                 let Some(schedule) = schedule else {
                     // It has 2^32 messages or more.
-                    return check(u64::MAX).map(|()| pairs);
+                    return check(u64::MAX).map(|()| all_connections);
                 };
-                for message in schedule.messages() {
-                    add(&mut pairs, ranks[message.from as usize], ranks[message.to as usize], message.octets)?;
+                for (number, message) in (0..).zip(schedule.messages()) {
+                    let (from, to) = (ranks[message.from as usize], ranks[message.to as usize]);
+                    add(&mut all_connections, (from, to, schedule.channel(number)), message.octets)?;
                 }
             }
             Work::Compute { .. } | Work::Delay { .. } | Work::Receive { .. } => {}
         }
     }
-    Ok(pairs)
+    Ok(all_connections)
 }
 
 impl Job {
@@ -254,7 +264,7 @@ impl Job {
     #[must_use]
     pub fn octets_of_hosts(&self) -> BTreeMap<usize, (u64, u64)> {
         let mut octets: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
-        for (&(from, to), load) in &self.pairs {
+        for (&(from, to, _), load) in &self.connections {
             let each = load.octets / u64::from(self.iterations);
             octets.entry(self.hosts[from as usize]).or_default().0 += each;
             octets.entry(self.hosts[to as usize]).or_default().1 += each;
@@ -272,26 +282,33 @@ impl Job {
         self.executor.clone()
     }
 
-    /// The name that the path of message `number` of a pair follows from.
-    pub(super) fn name_of_path(&self, job: &str, (from, to): (Rank, Rank), number: u32) -> String {
-        if self.keeps_connections { format!("{job}.{from}-{to}") } else { format!("{job}.{from}-{to}.{number}") }
+    /// Messages of a connection in all.
+    pub(super) fn messages_of(&self, connection: Connection) -> u32 {
+        self.connections.get(&connection).map_or(0, |load| load.messages)
+    }
+
+    /// The name that the path of message `number` of a connection follows from.
+    pub(super) fn name_of_path(&self, job: &str, (from, to, channel): Connection, number: u32) -> String {
+        let channel = if channel > 0 { format!("/{channel}") } else { String::new() };
+        let number = if self.keeps_connections { String::new() } else { format!(".{number}") };
+        format!("{job}.{from}-{to}{channel}{number}")
     }
 
     /// What its messages demand of the network: those of a connection together.
     pub(super) fn demands<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Demand> + 'a {
-        self.pairs.iter().flat_map(move |(&pair, load)| {
+        self.connections.iter().flat_map(move |(&connection, load)| {
             let (paths, flows) = if self.keeps_connections { (1, load.messages) } else { (load.messages, 1) };
             let size = Octets(load.octets / u64::from(paths));
             (0..paths).map(move |number| Demand {
-                arrival: self.arrival(pair, self.start, size),
+                arrival: self.arrival(connection, self.start, size),
                 flows,
-                name: self.name_of_path(name, pair, number),
+                name: self.name_of_path(name, connection, number),
             })
         })
     }
 
-    /// A message from a rank to another. One without octets has the shortest frame.
-    pub(super) fn arrival(&self, (from, to): (Rank, Rank), start: Duration, size: Octets) -> Arrival {
+    /// A message of a connection. One without octets has the shortest frame.
+    pub(super) fn arrival(&self, (from, to, _): Connection, start: Duration, size: Octets) -> Arrival {
         let (source, destination) = (self.hosts[from as usize], self.hosts[to as usize]);
         Arrival { start, source, destination, size: size.max(Octets(1)) }
     }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_jobs::{Action, Executor, MessageId, Rank, Work as NodeWork};
+use penstock_jobs::executor::Piece;
+use penstock_jobs::{Action, Executor, MessageId, Work as NodeWork};
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{Arrival, Work};
-use penstock_sim::outcome::{JobOutcome, Span};
+use penstock_sim::network::{Begun, Message, MessageAccount, PortId, Work};
+use penstock_sim::outcome::{JobOutcome, PathPiece, SentOnPath, Span};
 
-use super::generated_flows::{FlowRoutes, GeneratedFlows, Inner};
-use super::jobs::Job;
+use super::busy_links::BusyLinks;
+use super::generated_flows::{GeneratedFlows, Inner};
+use super::jobs::{Connection, Job};
 
 /// The most sentences on work that waits, of a job.
 const SENTENCES: usize = 3;
@@ -30,8 +32,18 @@ struct Running {
     executor: Executor,
     start: Instant,
     begun: bool,
-    /// For each pair of ranks its messages so far, and the routes of its connection, where it keeps one.
-    connections: BTreeMap<(Rank, Rank), (u32, Option<FlowRoutes>)>,
+    /// For each connection that has begun and not ended its messages so far, and its flow.
+    connections: BTreeMap<Connection, (u32, Option<Kept>)>,
+    links: BusyLinks,
+    /// The accounts of messages that have ended, where the slowest path is kept.
+    accounts: BTreeMap<u32, MessageAccount>,
+}
+
+/// The flow of a connection that is kept: its number, that of the first message, and the ports that it crosses at its start.
+#[derive(Debug, Clone)]
+struct Kept {
+    flow: u32,
+    ports: Arc<[PortId]>,
 }
 
 impl Running {
@@ -40,22 +52,48 @@ impl Running {
     }
 
     /// Adds the messages that begin now.
-    fn send(&mut self, generated: &Inner, actions: &mut Vec<Action>, now: Instant, out: &mut Vec<Arrival>) {
+    fn send(&mut self, generated: &Inner, actions: &mut Vec<Action>, now: Instant, out: &mut Vec<Begun>) {
         let job = job_of(generated, self.table);
         let name = generated.name_of_table(self.table);
         for action in actions.drain(..) {
             let Action::Send { message, from, to, octets } = action else { continue };
-            let arrival = job.arrival((from, to), now.since(Instant::ZERO), Octets(octets));
-            let (number, known) = self.connections.entry((from, to)).or_default();
-            let routes = || generated.routes(&job.name_of_path(name, (from, to), *number), &arrival);
-            let routes = if job.keeps_connections && generated.keeps_routes() {
-                known.get_or_insert_with(routes).clone()
+            let (number, connection) = (message.0 as u32, (from, to, self.executor.channel(message)));
+            let arrival = job.arrival(connection, now.since(Instant::ZERO), Octets(octets));
+            let all = job.messages_of(connection);
+            let (sent, kept) = self.connections.entry(connection).or_default();
+            *sent += 1;
+            let last = *sent == all;
+            if let Some(Kept { flow, ports }) = kept.clone() {
+                let process = self.table as u32;
+                out.push(Begun::Message(Message { process, flow, number, size: arrival.size, last }));
+                self.links.begin(number, ports, now);
             } else {
-                routes()
-            };
-            *number += 1;
-            out.push(generated.begin((self.table, message.0 as u32), &arrival, routes));
+                let routes = generated.routes(&job.name_of_path(name, connection, *sent - 1), &arrival);
+                let mut arrival = generated.begin((self.table, number), &arrival, routes);
+                arrival.stays = job.keeps_connections && !last;
+                let ports: Arc<[PortId]> = arrival.path.iter().map(|&(port, _)| port).collect();
+                *kept = arrival.stays.then(|| Kept { flow: number, ports: Arc::clone(&ports) });
+                self.links.begin(number, ports, now);
+                out.push(Begun::Flow(arrival));
+            }
+            if last {
+                self.connections.remove(&connection);
+            }
         }
+    }
+
+    /// The slowest path of a job that has ended.
+    fn path(&self, records: &[penstock_jobs::Record]) -> Vec<PathPiece> {
+        let piece = |piece: Piece| {
+            let message = piece.message.map(|message| {
+                let origin = self.executor.origin(message);
+                let account = self.accounts.get(&(message.0 as u32)).copied();
+                SentOnPath { from: origin.from, to: origin.to, size: Octets(origin.octets), account }
+            });
+            let (begin, end) = (Instant(piece.begin_ps), Instant(piece.end_ps));
+            PathPiece { iteration: piece.iteration, node: piece.node, begin, end, message }
+        };
+        self.executor.slowest_path(records).into_iter().map(piece).collect()
     }
 
     fn outcome(&mut self) -> JobOutcome {
@@ -71,9 +109,12 @@ impl Running {
             }
             Span { rank: record.rank, iteration: record.iteration, node: record.node, begin, end, after: record.after }
         };
-        let spans = self.executor.take_records().into_iter().map(span).collect();
+        let records = self.executor.take_records();
+        let path = if self.executor.is_done() { self.path(&records) } else { Vec::new() };
+        let spans = records.into_iter().map(span).collect();
+        let links = self.links.take();
         let waiting = if self.executor.is_done() { Vec::new() } else { self.executor.waiting(SENTENCES) };
-        JobOutcome { process: self.table as u32, done: self.executor.is_done(), spans, computed, waiting }
+        JobOutcome { process: self.table as u32, done: self.executor.is_done(), spans, computed, path, links, waiting }
     }
 }
 
@@ -99,6 +140,8 @@ impl JobsAtWork {
             start: Instant::ZERO + job.start(),
             begun: false,
             connections: BTreeMap::new(),
+            links: BusyLinks::default(),
+            accounts: BTreeMap::new(),
         };
         let jobs: Vec<Running> = generated.jobs().map(running).collect();
         (!jobs.is_empty()).then(|| Self { generated: Arc::clone(generated), jobs, actions: Vec::new() })
@@ -106,13 +149,14 @@ impl JobsAtWork {
 }
 
 impl Work for JobsAtWork {
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>) {
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
         let job = self.jobs.iter_mut().find(|job| job.table == process as usize).expect("the process is of a job");
+        job.links.end(number, now);
         job.executor.delivered(MessageId(number.into()), now.0, &mut self.actions);
         job.send(&self.generated, &mut self.actions, now, out);
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>) {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
         for job in &mut self.jobs {
             if job.next_wake().is_none_or(|at| at > now) {
                 continue;
@@ -124,6 +168,17 @@ impl Work for JobsAtWork {
                 job.executor.start(now.0, &mut self.actions);
             }
             job.send(&self.generated, &mut self.actions, now, out);
+        }
+    }
+
+    fn wants_accounts(&self) -> bool {
+        self.jobs.iter().any(|job| job_of(&self.generated, job.table).keeps_path)
+    }
+
+    fn account(&mut self, process: u32, number: u32, account: MessageAccount) {
+        let job = self.jobs.iter_mut().find(|job| job.table == process as usize).expect("the process is of a job");
+        if job_of(&self.generated, job.table).keeps_path {
+            job.accounts.insert(number, account);
         }
     }
 

@@ -8,6 +8,7 @@
 //! slots are used again gives the same as one in which they are not.
 
 mod admission;
+pub(crate) mod conversation;
 mod slot_reuse;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use penstock_switch::config::configuration;
 use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
+use crate::engine::dynamic_flows::conversation::Conversation;
 use crate::engine::interfaces::ReceiveBuffers;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
@@ -63,6 +65,8 @@ pub(crate) struct DynamicFlows<S: Scheme> {
     taken: Vec<Option<FlowKey>>,
     free: Vec<FlowId>,
     slot_of: BTreeMap<u32, FlowId>,
+    /// By slot, the messages of a flow that stays.
+    conversations: Vec<Option<Box<Conversation>>>,
     /// Flows that have come since slots were looked for, and how many come before they are looked for again; never if
     /// they are kept.
     since: usize,
@@ -141,6 +145,7 @@ impl<S: Scheme> DynamicFlows<S> {
             taken: Vec::new(),
             free: Vec::new(),
             slot_of: BTreeMap::new(),
+            conversations: Vec::new(),
             since: 0,
             // A point that remembers flows may speak of any of them.
             patience: if configs.iter().any(S::Cp::remembers_flows) { usize::MAX } else { FEW },
@@ -370,7 +375,13 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             _ => own,
         };
         let transports = &mut self.state.transports;
-        let (source, frames) = source(flow, dynamic_flows.overhead, dynamic_flows.seed, FlowId(key.0), transports);
+        let (mut source, mut frames) =
+            source(flow, dynamic_flows.overhead, dynamic_flows.seed, FlowId(key.0), transports);
+        if arrival.stays {
+            source.stay(process.payload());
+            // Its messages are complete, one by one: every frame may be the last of one.
+            frames = frames.map(|_| 0);
+        }
         let spec = FlowSpec { class, frame: flow.frame, destinations: 1 };
         sources.put_flow(slot, key, limiter, spec, source);
         let fabric = &self.state.fabric;

@@ -11,6 +11,7 @@ use penstock_switch::state::frame::{FrameKind, Marks, Payload, Slot};
 use penstock_switch::state::hop_info::weight_of;
 
 use crate::engine::Sim;
+use crate::engine::dynamic_flows::conversation::Conversation;
 use crate::engine::run_state::RunState;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
@@ -142,17 +143,20 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let destination = &mut self.destinations[id.index()];
         let slot = fabric.frames.get_mut(index);
         let mut ack = None;
-        let mut complete = false;
+        let mut complete = None;
         if let Some(frame) = slot.data(weight) {
             if frame.trimmed {
                 totals.headers_delivered += 1;
             } else {
-                complete = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
+                let delivered = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
+                complete = delivered.then_some((frame.seq, frame.sent_at));
                 totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
             destination.on_frame(now, frame, &mut SignalSender(&mut self.outbox));
             if acknowledged::<S>() {
-                let octets = octets_as_sent(slot, sources.flow(flow), transports, index);
+                let dynamic_flows = &self.dynamic_flows;
+                let conversation = || dynamic_flows.conversation(flow);
+                let octets = octets_as_sent(slot, sources.flow(flow), transports, conversation, index);
                 ack = slot.data(weight).and_then(|frame| destination.acknowledge(now, frame, octets));
             }
         } else if let Payload::Down(signal) = slot.payload {
@@ -167,8 +171,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if let Some(ack) = ack {
             self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
-        if complete {
-            self.complete(flow);
+        if let Some((seq, sent_at)) = complete {
+            self.complete_frame(flow, seq, sent_at);
         }
     }
 
@@ -461,11 +465,20 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
 
 /// The length of frame `index`, in `slot`, as its source sent it: the header of a trimmed one says so.
 #[inline(always)]
-fn octets_as_sent<S: Scheme>(slot: &Slot<S>, source: &Flow<Source>, transports: &Transports, index: FrameId) -> u16 {
+fn octets_as_sent<'a, S: Scheme>(
+    slot: &Slot<S>,
+    source: &Flow<Source>,
+    transports: &Transports,
+    conversation: impl FnOnce() -> Option<&'a Conversation>,
+    index: FrameId,
+) -> u16 {
     if !slot.marks.contains(Marks::TRIMMED) {
         return slot.octets;
     }
     let supply = source.supply();
+    if let (None, Some(conversation)) = (&supply.connection, conversation()) {
+        return conversation.frame_octets(slot.seq, supply.octets(false) + source.tag_octets());
+    }
     let plain = match (&supply.connection, transports.segment(index)) {
         (Some(connection), Some(segment)) => connection.frame_octets(segment.len),
         _ => supply.octets(slot.marks.contains(Marks::LAST)),

@@ -78,7 +78,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// Something has changed for the sender of a flow.
-    fn wake_sender(&mut self, flow: FlowId) {
+    pub(crate) fn wake_sender(&mut self, flow: FlowId) {
         let state = self.state.sources.flow(flow);
         let (limiter, active) = (state.limiter(), state.active());
         let Some(connection) = &state.supply().connection else { return };
@@ -121,7 +121,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
-        let (hop, marks) = (slot.hop, slot.marks);
+        let (hop, marks, sent_at) = (slot.hop, slot.marks, slot.sent_at);
         let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
         let by_entropy = M::FULL && self.state.transports.by_entropy;
@@ -147,7 +147,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         } else {
             reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED))
         };
-        let complete = reception.size == Some(reception.receiver.delivered());
+        let delivered = reception.receiver.delivered();
+        let complete = reception.size.is_some_and(|size| size <= delivered);
         let marked = by_scheme || marks.contains(Marks::CONGESTION_EXPERIENCED.with(Marks::TRIMMED));
         let answered =
             if by_entropy { self.state.transports.entropy(frame).map(|(value, _)| (value, marked)) } else { None };
@@ -156,7 +157,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         self.watch_receiver(flow);
         if complete {
-            self.complete(flow);
+            self.complete_data(flow, delivered, sent_at);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Generators: they make the data of flows.
 
+use std::collections::VecDeque;
+
 use penstock_endpoint::{DataSource, Taken};
 use penstock_schemes::{BitRate, Draw, Duration, Instant, Octets};
 
@@ -38,6 +40,25 @@ pub(crate) struct Generator {
     /// End of the present turn of sending, for on-off traffic.
     on_until: Instant,
     stream: Stream,
+    /// The messages of a flow that stays, and octets of data in its frames. Frames of `left` are of the message before them.
+    messages: Option<Box<Messages>>,
+}
+
+/// The messages of a flow that stays, which are sent one after the other: each but the first. The last frame of each is short.
+#[derive(Debug, Clone)]
+struct Messages {
+    payload: u64,
+    /// Frames, and octets of the last one.
+    waiting: VecDeque<(u64, u16)>,
+    /// No more will come.
+    all: bool,
+}
+
+/// Frames of `size` octets, full ones of `frame` octets with `payload` octets of data each, and the length of the last one.
+pub(crate) fn cut(size: Octets, payload: u64, frame: u16) -> (u64, u16) {
+    let frames = size.0.div_ceil(payload).max(1);
+    let rest = size.0 - (frames - 1) * payload;
+    (frames, (rest as u16).max(64).min(frame))
 }
 
 impl Generator {
@@ -50,11 +71,7 @@ impl Generator {
         let (gap, remainder) = rate.serialisation(u64::from(flow.frame) + u64::from(overhead));
         let (left, last_octets) = match flow.size {
             None => (ENDLESS, flow.frame),
-            Some(size) => {
-                let frames = size.0.div_ceil(payload).max(1);
-                let rest = size.0 - (frames - 1) * payload;
-                (frames, (rest as u16).max(64).min(flow.frame))
-            }
+            Some(size) => cut(size, payload, flow.frame),
         };
         // A greedy application hands all its data to its connection at the start: see `transport`.
         let left = if flow.transport.is_some() && flow.traffic == Traffic::Greedy { 0 } else { left };
@@ -81,6 +98,33 @@ impl Generator {
             rate,
             on_until: Instant::ZERO,
             stream: Stream::new(seed, Owner::Generator, id.index()),
+            messages: None,
+        }
+    }
+
+    /// The flow stays: further messages follow the data that it has, in frames with `payload` octets of data.
+    fn stay(&mut self, payload: u64) {
+        self.messages = Some(Box::new(Messages { payload, waiting: VecDeque::new(), all: false }));
+    }
+
+    /// One message more of a flow that stays; the `last` one ends it.
+    fn post(&mut self, size: Octets, last: bool) {
+        let Some(messages) = &mut self.messages else { unreachable!("a flow with several messages stays") };
+        messages.all = last;
+        let cut = cut(size, messages.payload, self.frame);
+        if self.left == 0 { (self.left, self.last_octets) = cut } else { messages.waiting.push_back(cut) }
+    }
+
+    /// All frames have been taken: the next message begins, or else the flow ends unless others will come. Whether it ends.
+    #[cold]
+    fn ends(&mut self) -> bool {
+        let Some(messages) = &mut self.messages else { return true };
+        match messages.waiting.pop_front() {
+            Some(next) => {
+                (self.left, self.last_octets) = next;
+                false
+            }
+            None => messages.all,
         }
     }
 
@@ -250,8 +294,11 @@ impl DataSource for Generator {
             self.make_due(now);
             self.backlog -= 1;
         }
-        let last = self.left == 0 && self.backlog == 0;
-        Taken { octets: if last { self.last_octets } else { self.frame }, last }
+        if self.left == 0 && self.backlog == 0 {
+            let octets = self.last_octets;
+            return Taken { octets, last: self.ends() };
+        }
+        Taken { octets: self.frame, last: false }
     }
 }
 
@@ -269,7 +316,24 @@ impl Source {
     /// The flow is forgotten: nothing is left of it.
     pub(crate) fn forget(&mut self) {
         self.generator.offered = 0;
+        self.generator.messages = None;
         self.connection = None;
+    }
+
+    /// The flow stays: further messages follow the data that it has, in frames with `payload` octets of data.
+    pub(crate) fn stay(&mut self, payload: u64) {
+        match &mut self.connection {
+            Some(connection) => connection.stay(),
+            None => self.generator.stay(payload),
+        }
+    }
+
+    /// One message more of a flow that stays; the `last` one ends it.
+    pub(crate) fn post(&mut self, size: Octets, last: bool) {
+        match &mut self.connection {
+            Some(connection) => connection.post(size, last),
+            None => self.generator.post(size, last),
+        }
     }
 
     /// Frames that were offered to the limiter. A connection offers those that it sends, of which there are `sent`, and those that

@@ -4,6 +4,8 @@
 //! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
 //! frame is sent, and read when it arrives, so that no hop touches it.
 
+use std::collections::VecDeque;
+
 use penstock_endpoint::entropy::RecycledEntropy;
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
@@ -42,6 +44,8 @@ pub(crate) struct Connection {
     size: Option<u64>,
     segment: u64,
     handed: u64,
+    /// The messages of a flow that stays, each but the first, until the sender has them; the last one ends the flow.
+    later: Option<VecDeque<(Octets, bool)>>,
     /// The segment that was taken last.
     pub(crate) taken: Option<Segment>,
     /// The entropy values of its frames, where switches go by them, and the random words for it.
@@ -59,6 +63,7 @@ impl Connection {
             size: size.map(|octets| octets.0),
             segment: transport.segment().0,
             handed: 0,
+            later: None,
             taken: None,
             entropy: None,
             queue: queued.then(TransmitPart::default),
@@ -116,7 +121,34 @@ impl Connection {
             self.handed = due;
         }
         if all && self.size.is_some() {
-            self.sender.finish();
+            match self.later {
+                Some(_) => self.hand_over_messages(),
+                None => self.sender.finish(),
+            }
+        }
+    }
+
+    /// The flow stays: further messages follow the data that it has.
+    pub(crate) fn stay(&mut self) {
+        self.later = Some(VecDeque::new());
+    }
+
+    /// One message more of a flow that stays. The sender has it at once, unless the flow has not begun.
+    pub(crate) fn post(&mut self, size: Octets, last: bool) {
+        if let Some(later) = &mut self.later {
+            later.push_back((size, last));
+        }
+        if self.handed > 0 {
+            self.hand_over_messages();
+        }
+    }
+
+    fn hand_over_messages(&mut self) {
+        for (octets, last) in self.later.iter_mut().flat_map(|later| later.drain(..)) {
+            self.sender.supply(octets);
+            if last {
+                self.sender.finish();
+            }
         }
     }
 
@@ -133,7 +165,7 @@ impl Connection {
 #[derive(Debug)]
 pub(crate) struct Reception {
     pub(crate) receiver: AnyReceiver,
-    /// Octets of the flow, if it has a size.
+    /// Octets of the flow, if it has a size; of one that stays those up to the end of the next message that is awaited.
     pub(crate) size: Option<Octets>,
     /// The first hop of acknowledgements, and their class.
     pub(crate) reverse_path: HopId,
@@ -263,6 +295,13 @@ impl Transports {
         match self.carried.get(frame.index())? {
             Carried::Ack(ack) => Some(ack),
             Carried::Segment(_) | Carried::Nothing => None,
+        }
+    }
+
+    /// The next message of flow `id` that is awaited, if it has a transport, ends with this octet.
+    pub(crate) fn expect(&mut self, id: FlowId, size: Option<Octets>) {
+        if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
+            reception.size = size;
         }
     }
 

@@ -123,6 +123,8 @@ pub struct Arrival {
     pub start: Instant,
     /// Octets to send.
     pub size: Octets,
+    /// It does not end with its size: [`Work`](crate::network::Work) has further messages for it.
+    pub stays: bool,
     /// The links to its destination: the port of each, and the port of the opposite direction.
     pub path: Vec<(PortId, PortId)>,
     /// The paths among which switches choose, `path` first, as a tree: parents come before children, the children of a link together. Empty where there

@@ -2,21 +2,31 @@
 
 use std::fmt::Debug;
 
-use penstock_schemes::{Duration, Instant};
+use penstock_endpoint::PortId;
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 
 use crate::network::Arrival;
 
-/// Work whose flows are messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
-/// at the instants that it names, and when its flows end.
+/// Work that sends messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
+/// at the instants that it names, and when its messages end.
 pub trait Work: Debug + Send {
-    /// The last octet of this flow of a process has reached its destination: `number` is that of its [`Arrival`]. Flows that begin
-    /// now are added to `out`. Of flows that end at one instant those of a lower process, and then of a lower number, come first.
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>);
+    /// The last octet of this message of a process has reached its destination: `number` is that of its [`Arrival`] or [`Message`].
+    /// Messages that begin now are added to `out`. Of those that end at one instant those of a lower process, and then of a lower
+    /// number, come first.
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>);
 
-    /// The time of [`next_wake`](Self::next_wake) has come. Flows that begin now are added to `out`.
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>);
+    /// The time of [`next_wake`](Self::next_wake) has come. Messages that begin now are added to `out`.
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>);
 
-    /// When it goes on even if no flow ends.
+    /// Whether it wants the account of each message.
+    fn wants_accounts(&self) -> bool {
+        false
+    }
+
+    /// The account of a message that has ended, before [`ended`](Self::ended).
+    fn account(&mut self, _process: u32, _number: u32, _account: MessageAccount) {}
+
+    /// When it goes on even if no message ends.
     fn next_wake(&self) -> Option<Instant>;
 
     /// Whether all of it has been done.
@@ -24,6 +34,51 @@ pub trait Work: Debug + Send {
 
     /// The result of each job at the end of the run. Called once.
     fn outcome(&mut self) -> Vec<JobOutcome>;
+}
+
+/// A message that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// A flow of one message, or the first message of a flow that stays.
+    Flow(Arrival),
+    /// One message more of a flow that stays.
+    Message(Message),
+}
+
+/// A message of a flow that [stays](Arrival::stays). It is sent after those of the flow that began before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Which process.
+    pub process: u32,
+    /// The number of the flow's [`Arrival`].
+    pub flow: u32,
+    /// Its number. No other message of the process has it, and no flow.
+    pub number: u32,
+    /// Octets to send.
+    pub size: Octets,
+    /// The flow ends with it.
+    pub last: bool,
+}
+
+/// How long the last frame of a message was on its path, where octets waited while it was under way, and how fast it might go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MessageAccount {
+    /// From the time at which the frame was sent that ended it to that end.
+    pub last: Duration,
+    /// How long priority flow control stopped the port of its host.
+    pub stopped: Duration,
+    /// The port of its path at which an octet waited longest; `None` if it waited at none.
+    pub port: Option<PortId>,
+    /// The mean wait of an octet there, pauses included.
+    pub at_port: Duration,
+    /// The mean waits at all ports of the path together, pauses included.
+    pub waited: Duration,
+    /// The part of them in which priority flow control stopped the queue.
+    pub paused: Duration,
+    /// The mean of the rate that its limiter allowed.
+    pub rate: BitRate,
+    /// Segments that its connection sent again in that time.
+    pub retransmissions: u64,
 }
 
 /// The result of a job.
@@ -37,8 +92,52 @@ pub struct JobOutcome {
     pub spans: Vec<Span>,
     /// For each rank how long it computed.
     pub computed: Vec<Duration>,
+    /// The slowest path: the pieces that determined the end of the job, from its start on and without a gap. Empty if the job has not ended, or
+    /// has too many messages.
+    pub path: Vec<PathPiece>,
+    /// When its messages were under way over each link, port by port and in the order of time.
+    pub links: Vec<LinkSpan>,
     /// What had not ended by the end of the run, and why: a sentence each, of no more than a few.
     pub waiting: Vec<String>,
+}
+
+/// A time in which messages of a job were under way over a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkSpan {
+    /// The port at its begin.
+    pub port: PortId,
+    /// When the first of them began.
+    pub begin: Instant,
+    /// When the last one's end was at its receiver.
+    pub end: Instant,
+}
+
+/// A piece of the slowest path of a job: a computation, a delay or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathPiece {
+    /// The iteration, from 0 on.
+    pub iteration: u32,
+    /// The node of the job's graph: of a message that of its sender.
+    pub node: u32,
+    /// When it began; a message when it could begin.
+    pub begin: Instant,
+    /// When it ended.
+    pub end: Instant,
+    /// The message, if it is one.
+    pub message: Option<SentOnPath>,
+}
+
+/// A message of a slowest path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentOnPath {
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// Octets.
+    pub size: Octets,
+    /// Its account; `None` if it stayed inside of a host.
+    pub account: Option<MessageAccount>,
 }
 
 /// Something that a rank of a job has ended.

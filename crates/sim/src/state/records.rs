@@ -109,12 +109,12 @@ impl FlowRecord {
         self.completed.map_or(until, |at| at.min(until)).since(begin)
     }
 
-    /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow.
+    /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow, or may complete a message of it.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, octets: u32) -> bool {
         self.delivered += 1;
         self.delivered_octets += u64::from(octets);
-        self.delivered == self.expected
+        self.delivered >= self.expected
     }
 
     /// The index of a destination among those of the flow.

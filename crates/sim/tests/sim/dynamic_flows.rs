@@ -121,7 +121,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             path.iter().for_each(|&link| *links.entry(link).or_default() += size.0);
             let (process, number, tree) = (process as u32, number as u32, Vec::new());
             let later = Vec::new();
-            arrivals.push(Arrival { process, number, start, size, path, tree, later, reaction_point });
+            arrivals.push(Arrival { process, number, start, size, stays: false, path, tree, later, reaction_point });
         }
         processes.list.push(Process {
             flows: trial.flows.len() as u32,

@@ -26,6 +26,8 @@ struct Ring {
     due: BTreeMap<u64, Vec<u32>>,
     left: u32,
     path: Vec<Vec<(PortId, PortId)>>,
+    /// The messages of a rank are one flow.
+    kept: bool,
     ended: Vec<Span>,
 }
 
@@ -40,27 +42,34 @@ impl Ring {
             due: BTreeMap::from([(0, (0..hosts as u32).collect())]),
             left: hosts as u32 * steps,
             path: (0..hosts).map(|from| vec![link(from, hosts), link(hosts, (from + 1) % hosts)]).collect(),
+            kept: false,
             ended: Vec::new(),
         }
     }
 
     /// Message `number` is of step `number / hosts`, from rank `number % hosts`.
-    fn begin(&self, number: u32, start: Instant) -> Arrival {
-        Arrival {
+    fn begin(&self, number: u32, start: Instant) -> Begun {
+        let (step, flow) = (number / self.hosts, number % self.hosts);
+        if self.kept && step > 0 {
+            let last = step + 1 == self.steps;
+            return Begun::Message(Message { process: 0, flow, number, size: self.size, last });
+        }
+        Begun::Flow(Arrival {
             process: 0,
             number,
             start,
             size: self.size,
+            stays: self.kept && self.steps > 1,
             path: self.path[(number % self.hosts) as usize].clone(),
             tree: Vec::new(),
             later: Vec::new(),
             reaction_point: None,
-        }
+        })
     }
 }
 
 impl Work for Ring {
-    fn ended(&mut self, process: u32, number: u32, now: Instant, _out: &mut Vec<Arrival>) {
+    fn ended(&mut self, process: u32, number: u32, now: Instant, _out: &mut Vec<Begun>) {
         assert_eq!(process, 0);
         self.left -= 1;
         let (step, to) = (number / self.hosts, (number % self.hosts + 1) % self.hosts);
@@ -70,7 +79,7 @@ impl Work for Ring {
         }
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>) {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
         while let Some(entry) = self.due.first_entry().filter(|entry| *entry.key() <= now.0) {
             let numbers = entry.remove();
             out.extend(numbers.into_iter().map(|number| self.begin(number, now)));
@@ -124,9 +133,15 @@ fn star(hosts: usize, steps: u32) -> Builder {
 
 /// The outcome, the time reached, and the slots that there were.
 fn run(hosts: usize, steps: u32, compute: u64, slice: Option<u64>) -> (Outcome, Instant, usize) {
+    run_of(hosts, steps, compute, slice, false)
+}
+
+/// The same; with `kept` connections the messages of a rank are one flow.
+fn run_of(hosts: usize, steps: u32, compute: u64, slice: Option<u64>, kept: bool) -> (Outcome, Instant, usize) {
     let b = star(hosts, steps);
     let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, NoProbe);
-    sim.employ(Box::new(Ring::new(&b, hosts, steps, Octets(15_000), compute)));
+    let ring = Ring { kept, ..Ring::new(&b, hosts, steps, Octets(15_000), compute) };
+    sim.employ(Box::new(ring));
     let end = Instant(1_000_000_000_000);
     match slice {
         None => sim.run_until(end),
@@ -183,4 +198,81 @@ fn slices_change_nothing() {
     for slice in [1, 7, 100] {
         assert_eq!(run(8, 50, 3_000, Some(slice)), whole);
     }
+}
+
+#[test]
+fn a_flow_that_stays_has_one_message_after_the_other() {
+    let (single, now, _) = run(4, 3, 5_000_000, None);
+    let (kept, kept_now, slots) = run_of(4, 3, 5_000_000, None, true);
+    assert_eq!((kept_now, slots), (now, 4));
+    assert_eq!((&kept.jobs, kept.totals.frames_sent), (&single.jobs, 4 * 3 * 10));
+    for slice in [1, 7, 100] {
+        assert_eq!(run_of(4, 3, 5_000_000, Some(slice), true), (kept.clone(), now, 4));
+    }
+}
+
+/// Messages of one flow that begin together, each of ten frames.
+#[derive(Debug)]
+struct AtOnce {
+    path: Vec<(PortId, PortId)>,
+    kept: bool,
+    begun: bool,
+    ends: Vec<(u32, u64)>,
+}
+
+impl Work for AtOnce {
+    fn ended(&mut self, _: u32, number: u32, now: Instant, _: &mut Vec<Begun>) {
+        self.ends.push((number, now.0));
+    }
+
+    fn wake(&mut self, start: Instant, out: &mut Vec<Begun>) {
+        self.begun = true;
+        let (process, size) = (0, Octets(15_000));
+        let flow = |number, stays| {
+            let (path, tree, later) = (self.path.clone(), Vec::new(), Vec::new());
+            Begun::Flow(Arrival { process, number, start, size, stays, path, tree, later, reaction_point: None })
+        };
+        out.push(flow(0, self.kept));
+        out.push(if self.kept {
+            Begun::Message(Message { process, flow: 0, number: 1, size, last: true })
+        } else {
+            flow(1, false)
+        });
+    }
+
+    fn next_wake(&self) -> Option<Instant> {
+        (!self.begun).then_some(Instant(0))
+    }
+
+    fn is_done(&self) -> bool {
+        self.ends.len() == 2
+    }
+
+    fn outcome(&mut self) -> Vec<JobOutcome> {
+        let span = |&(number, at): &(u32, u64)| Span {
+            rank: number,
+            iteration: 0,
+            node: None,
+            begin: Instant(0),
+            end: Instant(at),
+            after: None,
+        };
+        vec![JobOutcome { spans: self.ends.iter().map(span).collect(), ..JobOutcome::default() }]
+    }
+}
+
+#[test]
+fn messages_of_a_flow_that_stays_keep_their_order_and_others_share_the_line() {
+    let ends = |kept| {
+        let b = star(2, 2);
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, NoProbe);
+        let path = vec![(b.port(0, 2), b.port(2, 0)), (b.port(2, 1), b.port(1, 2))];
+        sim.employ(Box::new(AtOnce { path, kept, begun: false, ends: Vec::new() }));
+        sim.run_until(Instant(1_000_000_000_000));
+        let job = sim.finish().0.jobs.remove(0);
+        job.spans.iter().map(|span| (span.rank, span.end.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(true), [(0, STEP), (1, STEP + 10 * FRAME)]);
+    // Frame after frame in turn: the last but one of both is the last of a message.
+    assert_eq!(ends(false), [(0, STEP + 9 * FRAME), (1, STEP + 10 * FRAME)]);
 }

@@ -91,8 +91,9 @@ section! {
         compute: Either<Duration, Starts> [(TIME, ())] = Either::First(Duration::ZERO);
         /// When the first iteration begins.
         start: Duration [TIME] = Duration::ZERO;
-        /// The paths that switches choose by a hash of the flow (load_balancing = "flow"). "kept": all messages from a rank to another have
-        /// one connection, and so one path; "per-message": each message has another connection.
+        /// Connections, as queue pairs of RoCE. "kept": messages from a rank to another have one, and each channel of a collective another. They are
+        /// sent in order, on one path of load_balancing = "flow", and the rate limiter, the scheme and the transport keep their state between
+        /// them. "per-message": each message has a new one, with another path.
         connections: Connections = Connections::Kept;
         /// Seed of the random placement and of drawn times.
         seed: Option<u64> [0..=LARGEST_COUNT] => "the scenario's";
@@ -138,8 +139,9 @@ section! {
         iterations: u64 [1..=1_000_000] = 1;
         /// When the first iteration begins.
         start: Duration [TIME] = Duration::ZERO;
-        /// The paths that switches choose by a hash of the flow (load_balancing = "flow"). "kept": all messages from a rank to another have
-        /// one connection, and so one path; "per-message": each message has another connection.
+        /// Connections, as queue pairs of RoCE. "kept": messages from a rank to another have one, and each channel of a collective another. They are
+        /// sent in order, on one path of load_balancing = "flow", and the rate limiter, the scheme and the transport keep their state between
+        /// them. "per-message": each message has a new one, with another path.
         connections: Connections = Connections::Kept;
         /// Seed of the random placement and of drawn times.
         seed: Option<u64> [0..=LARGEST_COUNT] => "the scenario's";

@@ -5,7 +5,7 @@ use penstock_switch::Model;
 
 use crate::engine::Sim;
 use crate::engine::dynamic_flows::DynamicFlows;
-use crate::network::{Arrival, Arrivals, FlowId};
+use crate::network::{Arrival, Arrivals, FlowId, Message};
 use crate::probe::Probe;
 use crate::state::event::Event;
 
@@ -76,6 +76,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         self.dynamic_flows.taken[index] = Some(key);
         self.dynamic_flows.slot_of.insert(key.0, slot);
+        if arrival.stays {
+            let &Arrival { process, number, size, .. } = arrival;
+            self.expect_message(slot, &Message { process, flow: number, number, size, last: false });
+        }
         self.state.fabric.events.schedule_of(arrival.start, Event::Start(slot), key);
         slot
     }

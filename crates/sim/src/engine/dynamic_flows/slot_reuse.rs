@@ -116,6 +116,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         let destination = self.dynamic_flows.destination(flow);
         self.state.records[flow.index()] = FlowRecord::new(destination, 1, true, None);
+        if let Some(conversation) = self.dynamic_flows.conversations.get_mut(index) {
+            *conversation = None;
+        }
         self.state.sources.forget_flow(flow);
         self.state.sources.flow_mut(flow).supply_mut().forget();
         self.state.transports.forget(flow);
