@@ -5,9 +5,9 @@
 //! - that of its octets on an empty network;
 //! - the time that its last frame waited on its path, shared among ports and pauses as the mean waits of octets there are;
 //! - the pauses of its host;
-//! - the part that its rate limiter added at the rate that it allowed;
-//! - a rest. It counts as loss where the connection sent something again. Else the message waited at its host: for the latency of its step,
-//!   for earlier messages of its connection, for others on the line.
+//! - the part that its rate limiter added at the mean rate that it allowed;
+//! - a rest. It counts as loss where the connection sent something again, and as the limiter's where that allowed less than the line. Else the
+//!   message waited at its host: for the latency of its step, for earlier messages of its connection, for others on the line.
 
 use std::collections::BTreeMap;
 
@@ -52,11 +52,12 @@ record! {
         queue_s: Option<f64>, "s";
         /// Time in pauses of priority flow control: the share of that wait, and the pauses of the host.
         pause_s: Option<f64>, "s";
-        /// Time that the rate limiter added: that of the octets at the mean rate that it allowed, less that at the rate of the line.
+        /// Time that the rate limiter added: all that is left where it allowed less than the line, on average, and nothing was sent again. Else
+        /// that of the octets at the mean rate that it allowed, less that at the rate of the line.
         limited_s: Option<f64>, "s";
         /// The rest, if the connection sent something again.
         lost_s: Option<f64>, "s";
-        /// The rest, if not: the latency of the step, earlier messages of the connection, others on the line of the host.
+        /// The rest, if not, at a limiter that allowed the rate of the line: the latency of the step, earlier messages of the connection, others on the line of the host.
         host_s: Option<f64>, "s";
         /// The port at which an octet waited longest. Null also if it waited at none.
         port: Option<String>, "";
@@ -130,9 +131,15 @@ impl Causes {
         let in_pauses = u128::from(waited.0) * u128::from(account.paused.0) / u128::from(account.waited.0.max(1));
         let in_pauses = Duration(in_pauses as u64).min(waited);
         let stopped = take(account.stopped.0);
-        let limited = take(at_rate.0.saturating_sub(at_line.0));
+        let mut limited = take(at_rate.0.saturating_sub(at_line.0));
         let rest = take(time.0);
-        let (lost, host) = if account.retransmissions > 0 { (rest, Duration::ZERO) } else { (Duration::ZERO, rest) };
+        let (mut lost, mut host) = (Duration::ZERO, Duration::ZERO);
+        // A limiter whose rate falls and rises takes longer than one at the mean of both.
+        match account.retransmissions {
+            0 if at_rate > at_line => limited = limited + rest,
+            0 => host = rest,
+            _ => lost = rest,
+        }
         Self { ideal, queue: waited - in_pauses, pause: in_pauses + stopped, on_path: waited, limited, lost, host }
     }
 
@@ -263,17 +270,20 @@ pub fn rows<'a>(plan: &'a Plan, outcome: &'a Outcome) -> impl Iterator<Item = Pa
 mod tests {
     use super::*;
 
-    /// 100 us: 40 on an empty network, 30 more of the last frame with two fifths in pauses, 20 more at half the line's rate, a rest of 10.
+    /// 100 us: 40 on an empty network, 30 more of the last frame with two fifths in pauses, 20 more at half the line's rate, 10 more.
     #[test]
     fn the_time_of_a_message_is_split_without_a_gap() {
         let us = Duration::from_us;
         let account = MessageAccount { last: us(35), waited: us(15), paused: us(6), ..MessageAccount::default() };
         let split = |time, account: &MessageAccount| Causes::new(us(time), (us(40), us(5)), (us(20), us(40)), account);
-        let (queue, pause, on_path, limited, host) = (us(18), us(12), us(30), us(20), us(10));
-        let expected = Causes { ideal: us(40), queue, pause, on_path, limited, lost: us(0), host };
+        let (queue, pause, on_path, limited) = (us(18), us(12), us(30), us(30));
+        let expected = Causes { ideal: us(40), queue, pause, on_path, limited, lost: us(0), host: us(0) };
         assert_eq!(split(100, &account), expected);
+        // At the rate of the line the rest is one of the host.
+        let unlimited = Causes::new(us(100), (us(40), us(5)), (us(20), us(20)), &account);
+        assert_eq!((unlimited.limited, unlimited.host), (us(0), us(30)));
         let again = split(100, &MessageAccount { retransmissions: 1, ..account });
-        assert_eq!((again.lost, again.host), (us(10), us(0)));
+        assert_eq!((again.limited, again.lost, again.host), (us(20), us(10), us(0)));
         let stopped = split(100, &MessageAccount { stopped: us(15), ..account });
         assert_eq!((stopped.pause, stopped.limited, stopped.host), (us(27), us(15), us(0)));
         // No part is longer than what is left.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Instant, Octets};
-use penstock_sim::network::{Arrival, PortId, Work};
+use penstock_sim::network::{Arrival, Begun, MessageAccount, PortId, Work};
 use penstock_sim::outcome::JobOutcome;
 
 /// The columns of a message: the index of its job, its number in it, the indices of the nodes that it goes from and to, its octets,
@@ -34,7 +34,7 @@ pub(crate) struct Messages(Arc<Mutex<Vec<Message>>>);
 impl Messages {
     /// The same work, whose messages are listed here.
     pub(crate) fn of(&self, work: Box<dyn Work>) -> Box<dyn Work> {
-        Box::new(Listed { work, under_way: BTreeMap::new(), messages: self.clone() })
+        Box::new(Listed { work, connections: BTreeMap::new(), under_way: BTreeMap::new(), messages: self.clone() })
     }
 
     fn add(&self, message: Message) {
@@ -64,17 +64,35 @@ impl Messages {
 #[derive(Debug)]
 struct Listed {
     work: Box<dyn Work>,
+    /// The ends of connections that stay, by process and number of their first message.
+    connections: BTreeMap<(u32, u32), (PortId, PortId)>,
     /// By process and number.
     under_way: BTreeMap<(u32, u32), Message>,
     messages: Messages,
 }
 
 impl Listed {
-    fn begin(&mut self, begun: &[Arrival]) {
-        for arrival in begun {
-            let (Some(first), Some(last)) = (arrival.path.first(), arrival.path.last()) else { continue };
-            let Arrival { process, number, start: begin, size, .. } = *arrival;
-            let message = Message { process, number, ends: (first.0, last.1), size, begin, end: None };
+    fn begin(&mut self, now: Instant, begun: &[Begun]) {
+        for begun in begun {
+            let (process, number, ends, size, begin) = match begun {
+                Begun::Flow(arrival) => {
+                    let (Some(first), Some(last)) = (arrival.path.first(), arrival.path.last()) else { continue };
+                    let Arrival { process, number, start, size, .. } = *arrival;
+                    if arrival.stays {
+                        self.connections.insert((process, number), (first.0, last.1));
+                    }
+                    (process, number, (first.0, last.1), size, start)
+                }
+                Begun::Message(message) => {
+                    let connection = (message.process, message.flow);
+                    let Some(&ends) = self.connections.get(&connection) else { continue };
+                    if message.last {
+                        self.connections.remove(&connection);
+                    }
+                    (message.process, message.number, ends, message.size, now)
+                }
+            };
+            let message = Message { process, number, ends, size, begin, end: None };
             self.under_way.insert((process, number), message);
             self.messages.add(message);
         }
@@ -82,19 +100,27 @@ impl Listed {
 }
 
 impl Work for Listed {
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>) {
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
         if let Some(message) = self.under_way.remove(&(process, number)) {
             self.messages.add(Message { end: Some(now), ..message });
         }
         let before = out.len();
         self.work.ended(process, number, now, out);
-        self.begin(&out[before..]);
+        self.begin(now, &out[before..]);
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>) {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
         let before = out.len();
         self.work.wake(now, out);
-        self.begin(&out[before..]);
+        self.begin(now, &out[before..]);
+    }
+
+    fn wants_accounts(&self) -> bool {
+        self.work.wants_accounts()
+    }
+
+    fn account(&mut self, process: u32, number: u32, account: MessageAccount) {
+        self.work.account(process, number, account);
     }
 
     fn next_wake(&self) -> Option<Instant> {
