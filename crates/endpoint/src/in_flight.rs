@@ -19,12 +19,13 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Takes in the counts of an acknowledgement. One that is older than the last one says nothing new. `lost` counts
-    /// modulo 2^32.
+    /// Takes in the counts of an acknowledgement. One that is older than the last one says nothing new: of two with the same octets that
+    /// have arrived, the one with fewer that are lost. `lost` counts modulo 2^32.
     pub(crate) fn learn(&mut self, arrived: Octets, lost: u32) {
-        if arrived >= self.arrived {
+        let more = lost.wrapping_sub(self.lost.0 as u32);
+        if arrived >= self.arrived && more <= u32::MAX / 2 {
             self.arrived = arrived;
-            self.lost.0 += u64::from(lost.wrapping_sub(self.lost.0 as u32));
+            self.lost.0 += u64::from(more);
         }
     }
 }
@@ -253,6 +254,9 @@ mod tests {
         k.learn(Octets(20), 4);
         assert_eq!(k, known(20, (1 << 32) + 4));
         k.learn(Octets(15), 2);
+        assert_eq!(k, known(20, (1 << 32) + 4));
+        // Acknowledgements of two headers without their data overtake each other: nothing has arrived in between.
+        k.learn(Octets(20), 3);
         assert_eq!(k, known(20, (1 << 32) + 4));
     }
 }

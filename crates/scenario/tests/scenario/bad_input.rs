@@ -298,11 +298,11 @@ fn a_distribution_of_sizes_is_checked() {
     for (size, expected) in [
         (
             "{}",
-            "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, points, workload)",
+            "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, lognormal, points, workload)",
         ),
         ("\"0 KB\"", "flow.0.size: \"0 KB\" is zero; this size must be more"),
         ("12", "flow.0.size: the number 12 has no unit"),
-        ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto, points"),
+        ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto, lognormal"),
         ("{ unifrom = { minimum = \"1 KB\" } }", "flow.0.size.unifrom: unknown key (did you mean \"uniform\"?)"),
         ("{ uniform = { minimum = \"1 KB\" } }", "flow.0.size.uniform.maximum: missing"),
         (
@@ -317,6 +317,18 @@ fn a_distribution_of_sizes_is_checked() {
         (
             "{ pareto = { shape = 0, minimum = \"1 KB\", maximum = \"2 KB\" } }",
             "flow.0.size.pareto.shape: expected a number from 0.01 to 100",
+        ),
+        (
+            "{ lognormal = { median = \"1 KB\", sigma = 0 } }",
+            "flow.0.size.lognormal.sigma: expected a number from 0.001 to 10",
+        ),
+        (
+            "{ lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\" } }",
+            "flow.0.size.lognormal.median: not between the bounds of 2 KB and",
+        ),
+        (
+            "{ lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\", maximum = \"1 KB\" } }",
+            "flow.0.size.lognormal.maximum: not above the minimum of 2 KB",
         ),
         ("{ points = [] }", "flow.0.size.points: no points (at least"),
         (
