@@ -388,7 +388,8 @@ mod tests {
     /// Shares from tables of the normal distribution; the quantile is the inverse of the share.
     #[test]
     fn quantiles_are_those_of_tables() {
-        for (share, deviations) in [(0.5, 0.0), (0.975, 1.959_963_985), (0.01, -2.326_347_874), (1e-9, -5.997_807_015)] {
+        for (share, deviations) in [(0.5, 0.0), (0.975, 1.959_963_985), (0.01, -2.326_347_874), (1e-9, -5.997_807_015)]
+        {
             assert!((normal_quantile(share) - deviations).abs() < 1e-8, "{share}: {}", normal_quantile(share));
         }
         for share in (1..1000).map(|i| f64::from(i) / 1000.0) {

@@ -139,12 +139,7 @@ fn frames(network: &Network, port: usize, time: Duration) -> u64 {
     time.0.div_ceil(rate.serialisation(frame).0.0.max(1)) + 1
 }
 
-fn credit_line(
-    table: &Credits,
-    port: usize,
-    priorities: &[u8],
-    network: &Network,
-) -> Result<CreditLine, Fault> {
+fn credit_line(table: &Credits, port: usize, priorities: &[u8], network: &Network) -> Result<CreditLine, Fault> {
     let (largest, cell) = (largest_frame(network), table.cell.0);
     let of_largest = largest.div_ceil(cell);
     let cells = match *table.buffer {
