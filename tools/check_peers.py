@@ -295,7 +295,10 @@ NSCC = {
 
 
 def nscc_scenario(situation: str, matrix: str, seed: int, reordering: int = 1) -> tuple[Scenario, int]:
-    """Return a situation of uet-htsim, and the links between two hosts: a packet has 1436 octets of data and 64 of headers there."""
+    """Return a situation of uet-htsim, and the links between two hosts.
+
+    A packet has 1436 octets of data and 64 of headers there.
+    """
     network, rtt_ps, low, high, room = next(NSCC[name] for name in NSCC if situation.startswith(name))
     files = [DATA / "inputs" / f"{network}.topo", DATA / "inputs" / f"{matrix}.cm"]
     carrier = {"selective": {"mtu": "1436 octets", "bdp_cap": 0, "reordering": reordering}}

@@ -321,18 +321,6 @@ fn a_distribution_of_sizes_is_checked() {
             "{ pareto = { shape = 0, minimum = \"1 KB\", maximum = \"2 KB\" } }",
             "flow.0.size.pareto.shape: expected a number from 0.01 to 100",
         ),
-        (
-            "{ lognormal = { median = \"1 KB\", sigma = 0 } }",
-            "flow.0.size.lognormal.sigma: expected a number from 0.001 to 10",
-        ),
-        (
-            "{ lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\" } }",
-            "flow.0.size.lognormal.median: not between the bounds of 2 KB and",
-        ),
-        (
-            "{ lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\", maximum = \"1 KB\" } }",
-            "flow.0.size.lognormal.maximum: not above the minimum of 2 KB",
-        ),
         ("{ points = [] }", "flow.0.size.points: no points (at least"),
         (
             "{ points = [{ size = \"1 KB\", share = 1.5 }] }",

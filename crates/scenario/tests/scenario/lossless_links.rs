@@ -46,7 +46,7 @@ fn graph(first: &str) -> String {
     )
 }
 
-/// Ports 2 i and 2 i + 1 are the directions of link i: the first three have credits, the last has those of its own table. Sizes that are
+/// Ports 2 i and 2 i + 1 are the directions of link i: the first three have credits, the last has those of `[[credits]]`. Sizes that are
 /// computed are those of a table `[[credits]]`.
 #[test]
 fn links_of_a_graph_have_credits() {
