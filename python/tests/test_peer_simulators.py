@@ -97,7 +97,7 @@ def test_single_flows_take_as_long(peers: ModuleType, scheme: str) -> None:
     ],
 )
 def test_entropy_values_balance_as_in_their_authors_program(peers: ModuleType, situation: str, scheme: str) -> None:
-    """Mean and 99th percentile of 160 flows are within 10 % of uet-htsim (40ccb052): REPS, oblivious, one value a flow."""
+    """Mean and 99th percentile of 160 flows are within 10 % of uet-htsim (40ccb052)."""
     assert _beyond(peers, situation, scheme, "fct_mean", "fct_p99") == []
 
 
