@@ -45,6 +45,15 @@ class FlowResponseExponential(TypedDict, total=False):
     mean: Required[str]
 
 
+class FlowResponseLognormal(TypedDict, total=False):
+    """``flow.response.lognormal`` of a scenario file."""
+
+    maximum: str
+    median: Required[str]
+    minimum: str
+    sigma: Required[float]
+
+
 class FlowResponsePareto(TypedDict, total=False):
     """``flow.response.pareto`` of a scenario file."""
 
@@ -71,6 +80,7 @@ class FlowResponse(TypedDict, total=False):
     """``flow.response`` of a scenario file."""
 
     exponential: FlowResponseExponential
+    lognormal: FlowResponseLognormal
     pareto: FlowResponsePareto
     points: Sequence[FlowResponsePoints]
     uniform: FlowResponseUniform
@@ -1538,6 +1548,16 @@ class TopologyFatTree(TypedDict, total=False):
     routing: Literal["ecmp", "d-mod-k"]
 
 
+class TopologyGraphLinkCredits(TypedDict, total=False):
+    """``topology.graph.link.credits`` of a scenario file."""
+
+    buffer: str
+    cell: str
+    priorities: Sequence[int]
+    spacing: str
+    sync: str
+
+
 class TopologyGraphLinkDelay(TypedDict, total=False):
     """``topology.graph.link.delay`` of a scenario file."""
 
@@ -1550,6 +1570,7 @@ class TopologyGraphLink(TypedDict, total=False):
 
     buffer: str
     cable: str
+    credits: TopologyGraphLinkCredits
     delay: str | TopologyGraphLinkDelay
     ends: Required[Sequence[str]]
     join: Literal["each", "blocks", "turns"]

@@ -83,6 +83,18 @@ def test_size_degree_spread_and_gaps_are_found_again() -> None:
         assert abs(dispersion(one.start_s, 0.5, 0, DURATION_S) - 1) < 4 * np.sqrt(2 / number)
 
 
+def test_sizes_from_a_lognormal_distribution_are_found_again() -> None:
+    """Half the logarithms are below that of the median; with a maximum at 1.5 deviations Φ(1.5) of all are left."""
+    of = found(
+        'to = "h0..h3"\ndegree = 1\nevery = "50 ms"\n'
+        'size = { lognormal = { median = "200 KB", sigma = 0.8, maximum = "664023 octets" } }\n'
+    )
+    logs = np.log(pooled(of, "octets") / 200_000) / 0.8
+    assert logs.max() <= 1.5
+    assert stats.kstest(logs, stats.truncnorm(-np.inf, 1.5).cdf).pvalue > 0.001
+    assert stats.kstest(logs, stats.norm().cdf).pvalue < 0.001, "the bound shows"
+
+
 @pytest.mark.parametrize(
     "size", ['{ pareto = { shape = 1.5, minimum = "10 KB", maximum = "10 MB" } }', '{ workload = "hadoop" }']
 )

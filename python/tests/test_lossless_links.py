@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import penstock
+from penstock.exchange import exporting
 from penstock.fabrics.ports import port_kinds
 
 SCENARIOS = Path(penstock.__file__).parent / "scenarios"
@@ -28,6 +29,27 @@ def test_credits_bound_the_rate_by_the_round_trip() -> None:
         expected = min(400e9, window * frame / round_trip)
         # The window of 900 us cuts one round at either end.
         assert rates[name] == pytest.approx(expected, rel=2 * round_trip / 900e-6)
+
+
+def test_credits_in_a_links_table_are_those_of_a_table_that_lists_the_link() -> None:
+    scenario = _scenario("fabric/credits-and-cables")
+    text = scenario.to_toml()
+    start = text.index("[[credits]]")
+    rest = text[start + 1 :]
+    without = text[:start] + rest[rest.index("[[") :]
+    credits = 'credits = { buffer = "16 KB", spacing = "0 octets" }'
+    ranged = without.replace('cable = "', credits + ', cable = "', 3)
+    assert ranged.count(credits) == 3
+    made = penstock.Scenario.from_toml(ranged)
+    shown = {port for kind in port_kinds(made.outline()) if kind.credit_octets == 16_000 for port in kind.ports}
+    assert shown == {f"{host}->sw0" for host in ("near", "middle", "far")} | {
+        f"sw0->{host}" for host in ("near", "middle", "far")
+    }
+    # No data go to these hosts, so that their direction changes nothing.
+    alike = {flow["name"]: flow["throughput_bps"] for flow in made.run().summary["flows"]}
+    assert alike == _rates("fabric/credits-and-cables")
+    with pytest.raises(penstock.ArgumentError, match=r"topology\.graph\.link\.0\.credits: these formats cannot"):
+        exporting.export(made, to="hpcc")
 
 
 def test_retry_keeps_the_share_of_go_back_n() -> None:

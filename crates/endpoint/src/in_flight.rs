@@ -19,12 +19,13 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Takes in the counts of an acknowledgement. One that is older than the last one says nothing new. `lost` counts
-    /// modulo 2^32.
+    /// Takes in the counts of an acknowledgement. One that is older than the last one says nothing new: of two with the same octets that
+    /// have arrived, the one with fewer that are lost. `lost` counts modulo 2^32.
     pub(crate) fn learn(&mut self, arrived: Octets, lost: u32) {
-        if arrived >= self.arrived {
+        let more = lost.wrapping_sub(self.lost.0 as u32);
+        if arrived >= self.arrived && more <= u32::MAX / 2 {
             self.arrived = arrived;
-            self.lost.0 += u64::from(lost.wrapping_sub(self.lost.0 as u32));
+            self.lost.0 += u64::from(more);
         }
     }
 }
@@ -47,9 +48,11 @@ const MOST_DOUBLINGS: u32 = 6;
 /// The octets that a flow has in flight.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
-    /// Octets sent since the start.
+    /// Octets sent since the start, and how many of them are settled.
     sent: u64,
-    /// Octets settled: arrived, and lost.
+    settled: u64,
+    /// Octets that have arrived, and that count as lost. Where frames overtake one another, some that count as lost arrive after all, so that
+    /// the sum can be more than was sent.
     arrived: u64,
     lost: u64,
     /// Octets given up by a silence of which nothing is known since.
@@ -69,6 +72,7 @@ impl Default for InFlight {
     fn default() -> Self {
         Self {
             sent: 0,
+            settled: 0,
             arrived: 0,
             lost: 0,
             written_off: 0,
@@ -83,11 +87,7 @@ impl Default for InFlight {
 
 impl InFlight {
     pub(crate) fn octets(&self) -> Octets {
-        Octets(self.sent - self.settled())
-    }
-
-    fn settled(&self) -> u64 {
-        (self.arrived + self.lost + self.written_off).min(self.sent)
+        Octets(self.sent - self.settled)
     }
 
     pub(crate) fn send(&mut self, now: Instant, octets: u64) {
@@ -101,7 +101,7 @@ impl InFlight {
     pub(crate) fn acknowledge(&mut self, now: Instant, round_trip: Duration, known: &[Known]) -> Settled {
         self.doublings = 0;
         self.time(round_trip.0);
-        let (before, acked_before, lost_before) = (self.settled(), self.arrived, self.lost);
+        let (acked_before, lost_before) = (self.arrived, self.lost);
         let arrived = known.iter().map(|k| k.arrived.0).min().unwrap_or(0);
         let settled = known.iter().map(|k| k.arrived.0 + k.lost.0).min().unwrap_or(0);
         self.arrived = self.arrived.max(arrived);
@@ -111,7 +111,9 @@ impl InFlight {
             let late = if late { self.arrived - acked_before } else { 0 };
             self.account_for(late + (self.lost - lost_before));
         }
-        let newly = self.settled() - before;
+        let all = (self.arrived + self.lost + self.written_off).min(self.sent);
+        let newly = all.saturating_sub(self.settled);
+        self.settled += newly;
         let acked = (self.arrived - acked_before).min(newly);
         self.deadline = if self.octets() > Octets(0) { now + self.silence() } else { Instant::NEVER };
         Settled { acked: Octets(acked), lost: Octets(newly - acked) }
@@ -129,6 +131,7 @@ impl InFlight {
     pub(crate) fn give_up(&mut self, now: Instant) -> Octets {
         let lost = self.octets();
         self.written_off += lost.0;
+        self.settled = self.sent;
         self.gave_up_at = now;
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
         self.deadline = Instant::NEVER;
@@ -246,6 +249,20 @@ mod tests {
         assert_eq!((f.octets(), f.written_off), (Octets(1000), 0));
     }
 
+    /// Two frames count as lost and arrive after all. What is sent then is in flight, and a silence gives it up.
+    #[test]
+    fn late_frames_do_not_settle_what_is_sent_later() {
+        let mut f = InFlight::default();
+        f.send(at(0), 4000);
+        assert_eq!(f.acknowledge(at(10), ROUND_TRIP, &[known(2000, 2000)]), settled(2000, 2000));
+        assert_eq!(f.acknowledge(at(20), ROUND_TRIP, &[known(4000, 2000)]), settled(0, 0));
+        assert_eq!((f.octets(), f.deadline), (Octets(0), Instant::NEVER));
+        f.send(at(30), 1000);
+        assert_eq!((f.octets(), f.deadline), (Octets(1000), at(30) + LEAST_SILENCE));
+        assert_eq!(f.give_up(f.deadline), Octets(1000));
+        assert_eq!(f.octets(), Octets(0));
+    }
+
     /// Losses are counted modulo 2^32, and an older acknowledgement says nothing.
     #[test]
     fn losses_wrap() {
@@ -253,6 +270,9 @@ mod tests {
         k.learn(Octets(20), 4);
         assert_eq!(k, known(20, (1 << 32) + 4));
         k.learn(Octets(15), 2);
+        assert_eq!(k, known(20, (1 << 32) + 4));
+        // Acknowledgements of two headers without their data overtake each other: nothing has arrived in between.
+        k.learn(Octets(20), 3);
         assert_eq!(k, known(20, (1 << 32) + 4));
     }
 }

@@ -101,6 +101,10 @@ def export(
     for key in ("credits", "retry"):
         if document.get(key):
             raise ArgumentError(f"{key}: these formats cannot express it", "take the table out")
+    for at, link in enumerate(document["topology"].get("graph", {}).get("link", [])):
+        if "credits" in link:
+            key = f"topology.graph.link.{at}.credits"
+            raise ArgumentError(f"{key}: these formats cannot express it", "take the key out")
     numbers = _numbers(plan, keep=to == "hpcc")
     flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":

@@ -263,9 +263,11 @@ impl Sender for SelectiveSender {
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         let Some(to) = self.numbering.unwrap(ack.ack, self.una) else { return };
-        if to < self.una || to > self.next {
+        if to > self.next {
             return;
         }
+        // One that others have overtaken still says what it knows of the frame that it answers.
+        let to = to.max(self.una);
         let advanced = to > self.una;
         if advanced {
             self.una = to;
@@ -277,7 +279,8 @@ impl Sender for SelectiveSender {
         }
         for &(start, end) in ack.sack.as_slice() {
             let range = self.numbering.unwrap(start, to).zip(self.numbering.unwrap(end, to));
-            if let Some((start, end)) = range.filter(|r| r.0 >= to && r.1 <= self.next) {
+            let range = range.map(|(start, end)| (start.max(to), end));
+            if let Some((start, end)) = range.filter(|r| r.0 < r.1 && r.1 <= self.next) {
                 self.arrived.insert(start, end);
                 self.cut.remove(start, end);
             }
@@ -547,6 +550,20 @@ mod tests {
 
     fn cut(expected: u32, psn: u32) -> Ack {
         Ack { cut: Some(psn), ..ack(expected) }
+    }
+
+    /// The header of frame 2 came before frames 0 and 1, and its answer after theirs, as on another path.
+    #[test]
+    fn what_is_cut_is_sent_again_though_its_answer_was_overtaken() {
+        let mut s = sender(8000, &Config { bdp_cap: 4, ..Config::default() });
+        assert_eq!(send(&mut s, 0), [0, 1, 2, 3]);
+        s.on_ack(Instant(10 * US), &ack(2));
+        s.on_ack(Instant(11 * US), &cut(0, 2));
+        assert_eq!(send(&mut s, 11), [2, 4, 5]);
+        // What is said of frames that have arrived changes nothing.
+        s.on_ack(Instant(12 * US), &cut(0, 1));
+        s.on_ack(Instant(13 * US), &nak(0, 1));
+        assert_eq!((send(&mut s, 13), s.statistics().retransmissions), (vec![], 1));
     }
 
     /// Of six frames the queue cuts 1 and 3. Each is sent again at once, before anything has come out of sequence, and once: the frames

@@ -38,6 +38,11 @@ pub(super) fn ranges(keys: &mut Table, wiring: &mut Wiring, scale: &Scale, rando
         if parallel > 1 {
             link.push(entry("parallel", plain(parallel)));
         }
+        if random.one_in(8) {
+            let room = entry("buffer", octets(scale.frame * random.scale(1, 200)));
+            let credits = if random.one_in(2) { vec![room] } else { Vec::new() };
+            link.push(entry("credits", inline(credits)));
+        }
         (link, parallel)
     };
     let last = |name: &str, n: usize| format!("{name}0..{name}{}", n - 1);
@@ -285,6 +290,7 @@ mod tests {
             "down_for = ",
             "ingress_reserve = ",
             "[[credits]]",
+            "credits = {",
             "[[retry]]",
             "most_replays = ",
             "[[collective]]",

@@ -74,6 +74,11 @@ impl<T> Entry<T> {
         self.origin = Origin::Default;
     }
 
+    /// Another value at the same location.
+    pub(crate) fn with<U>(&self, value: U) -> Entry<U> {
+        Entry { value, origin: self.origin, key: self.key, table: Rc::clone(&self.table) }
+    }
+
     /// A value that follows from others and is only written; no error speaks of it.
     pub(crate) fn computed(value: T) -> Self {
         let table = Rc::new(Stand { path: String::new(), origin: Origin::Default });

@@ -34,9 +34,9 @@ pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, Traf
 pub(crate) use impairment::{AllLinks, Impairment};
 pub(crate) use interface::{Event, Host};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
-pub(crate) use lossless::{Credits, Retry};
+pub(crate) use lossless::{CREDIT, CREDIT_SPACING, CREDIT_SYNC, Credits, Retry};
 pub(crate) use parameters::check_order;
-pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
+pub(crate) use pfc::{AllPorts, Computed, Pfc, PfcLink, Watchdog, WatchdogAction};
 pub(crate) use schemes::{NewValues, ProfileName, SchemeName, Schemes, Settings};
 pub(crate) use switch::{Chip, Switch};
 pub(crate) use testbed::{Sender, Testbed};

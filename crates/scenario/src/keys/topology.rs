@@ -10,6 +10,7 @@ mod parking_lot;
 mod star;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use penstock_schemes::{BitRate, Duration, Octets};
 use penstock_sim::network::{Capacity, NodeKind};
@@ -19,6 +20,8 @@ use crate::keys::declare::{one_of, section, words};
 use crate::keys::fields::{Length, Propagation};
 use crate::keys::read::{Blame, Entry};
 use crate::limits::{Bounds, LINKS, NODES};
+
+pub(crate) use graph::LineCredits;
 
 one_of! {
     /// Nodes and links: exactly one of the tables below. A port is called after its ends, `sw0->h8`; parallel links are numbered,
@@ -50,6 +53,8 @@ pub(crate) struct Layout {
     pub(crate) down: BTreeSet<usize>,
     /// What switches know of it later, when they have heard of links that break, in order of time.
     pub(crate) later: Vec<Epoch>,
+    /// The ports of the links that have credits, for each of [`Shape::credits`].
+    pub(crate) credited: Vec<Range<usize>>,
     names: BTreeMap<String, usize>,
     port_names: BTreeMap<String, usize>,
 }
@@ -134,6 +139,10 @@ pub(crate) trait Shape {
     /// How ties between shortest paths are decided, where there can be any.
     fn routing(&self) -> Routing {
         Routing::Ecmp
+    }
+    /// The credits that its keys give to links.
+    fn credits(&self) -> Vec<&Entry<Option<LineCredits>>> {
+        Vec::new()
     }
 }
 

@@ -1,4 +1,4 @@
-//! `[[credits]]` and `[[retry]]`: links that lose no frame for lack of room, or send again what they lose.
+//! `[[credits]]`, those of a graph's links, and `[[retry]]`: links that lose no frame for lack of room, or send again what they lose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use penstock_sim::network::{CreditLine, HopId, LARGEST_QUEUE, Network, PortEvent
 use super::impairment::ports_of;
 use super::network::largest_frame;
 use crate::error::Fault;
-use crate::keys::fields::{Counts, Either};
+use crate::keys::fields::{Counts, Either, List};
 use crate::keys::read::Entry;
-use crate::keys::sections;
-use crate::keys::topology::Layout;
+use crate::keys::sections::{self, CREDIT, CREDIT_SPACING, CREDIT_SYNC, Computed, Credits};
+use crate::keys::topology::{Layout, LineCredits};
 use crate::resolve::Resolved;
 
 /// Octets of an acknowledgement or an update on the line.
@@ -21,8 +21,8 @@ const MESSAGE: u64 = 8;
 pub(crate) fn add(resolved: &Resolved, network: &mut Network, layout: &Layout) -> Result<Vec<String>, Fault> {
     let mut notes = Vec::new();
     let (mut taken, mut retried) = (BTreeSet::new(), BTreeSet::new());
-    for table in resolved.credits.iter() {
-        let ports = ports_of(&table.links, layout)?;
+    let tables = credits(resolved, layout)?;
+    for (table, ports) in &tables {
         let priorities = priorities(&table.priorities, network)?.unwrap_or_else(|| network.priorities.clone());
         let lines = ports.iter().map(|&port| credit_line(table, port, &priorities, network));
         let lines: Vec<CreditLine> = lines.collect::<Result<_, _>>()?;
@@ -46,7 +46,7 @@ pub(crate) fn add(resolved: &Resolved, network: &mut Network, layout: &Layout) -
         ));
         network.credits.extend(lines);
     }
-    check_sums(resolved, network, layout)?;
+    check_sums(tables.first().map(|(table, _)| table), network, layout)?;
     for table in resolved.retry.iter() {
         let ports = ports_of(&table.links, layout)?;
         let priorities = priorities(&table.priorities, network)?;
@@ -66,6 +66,26 @@ pub(crate) fn add(resolved: &Resolved, network: &mut Network, layout: &Layout) -
     network.credits.sort_by_key(|line| line.port);
     network.retries.sort_by_key(|line| line.port);
     Ok(notes)
+}
+
+/// The tables `[[credits]]`, then those of a graph's links, each with its ports.
+fn credits(resolved: &Resolved, layout: &Layout) -> Result<Vec<(Credits, Vec<usize>)>, Fault> {
+    let listed = resolved.credits.iter().map(|table| Ok((table.clone(), ports_of(&table.links, layout)?)));
+    let of_links = resolved.topology.given().credits().into_iter().filter_map(of_links).zip(&layout.credited);
+    listed.chain(of_links.map(|(table, ports)| Ok((table, ports.clone().collect())))).collect()
+}
+
+/// The credits of a graph's links as such a table. An error about it names their keys.
+fn of_links(credits: &Entry<Option<LineCredits>>) -> Option<Credits> {
+    let given = (**credits).as_ref()?;
+    Some(Credits {
+        links: credits.with(Either::Second(List(Vec::new()))),
+        priorities: given.priorities.clone(),
+        cell: given.cell.with(given.cell.unwrap_or(CREDIT)),
+        buffer: given.buffer.with(given.buffer.map_or(Either::First(Computed::Auto), Either::Second)),
+        spacing: given.spacing.with(given.spacing.unwrap_or(CREDIT_SPACING)),
+        sync: given.sync.with(given.sync.unwrap_or(CREDIT_SYNC)),
+    })
 }
 
 fn lines_in_words(lines: usize) -> String {
@@ -119,12 +139,7 @@ fn frames(network: &Network, port: usize, time: Duration) -> u64 {
     time.0.div_ceil(rate.serialisation(frame).0.0.max(1)) + 1
 }
 
-fn credit_line(
-    table: &sections::Credits,
-    port: usize,
-    priorities: &[u8],
-    network: &Network,
-) -> Result<CreditLine, Fault> {
+fn credit_line(table: &Credits, port: usize, priorities: &[u8], network: &Network) -> Result<CreditLine, Fault> {
     let (largest, cell) = (largest_frame(network), table.cell.0);
     let of_largest = largest.div_ceil(cell);
     let cells = match *table.buffer {
@@ -169,7 +184,7 @@ impl Others {
 }
 
 /// Refuses credits of priorities whose frames change their priority.
-fn check_priorities(table: &sections::Credits, priorities: &[u8], network: &Network) -> Result<(), Fault> {
+fn check_priorities(table: &Credits, priorities: &[u8], network: &Network) -> Result<(), Fault> {
     let moves = |own: &u8| network.priorities.iter().any(|&other| other != *own && network.joins(other, *own));
     if let Some(priority) = priorities.iter().find(|own| moves(own)) {
         let message = format!("a scheme moves frames to priority {priority}, where nothing has spent credits for them");
@@ -180,7 +195,7 @@ fn check_priorities(table: &sections::Credits, priorities: &[u8], network: &Netw
 
 /// Refuses credits of a line where something else decides on the room of frames.
 fn check_line(
-    table: &sections::Credits,
+    table: &Credits,
     line: &CreditLine,
     network: &Network,
     layout: &Layout,
@@ -214,7 +229,7 @@ fn check_line(
 }
 
 /// Refuses switches whose buffers together hold more than a queue can.
-fn check_sums(resolved: &Resolved, network: &Network, layout: &Layout) -> Result<(), Fault> {
+fn check_sums(first: Option<&Credits>, network: &Network, layout: &Layout) -> Result<(), Fault> {
     let of_pfc = network.pfc.iter().flat_map(|pfc| pfc.ingress.iter().enumerate());
     let of_pfc = of_pfc.filter_map(|(port, own)| Some((port, own.as_ref()?.buffer.0)));
     let of_credits =
@@ -222,7 +237,7 @@ fn check_sums(resolved: &Resolved, network: &Network, layout: &Layout) -> Result
     let mut held = vec![0; network.nodes.len()];
     of_pfc.chain(of_credits).for_each(|(port, octets)| held[network.ports[port].peer.index()] += octets);
     let full = held.iter().position(|&octets| octets > LARGEST_QUEUE.0 - 200_000_000);
-    match (full, resolved.credits.iter().next()) {
+    match (full, first) {
         (Some(node), Some(table)) if !network.credits.is_empty() => {
             let message = format!("the buffers of {} hold {} together", layout.nodes[node].name, Octets(held[node]));
             Err(table.buffer.fault(message).with_hint("3.8 GB are the most: smaller buffers"))

@@ -110,33 +110,42 @@ fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
     })
 }
 
-/// Says which thresholds and steps were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a congestion
-/// point. A profile's description and a default's source say for which ("at 25 Gb/s"); a value of the scenario's own is nobody else's.
+/// Says which thresholds, steps and timers were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a
+/// congestion point. A profile's description and a default's source say for which ("at 25 Gb/s"); a value of the scenario's own is nobody else's. A timer
+/// goes by the line only where its profile sets it and no profile for the rate of the port has the same.
 fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
     let info = own.config.info();
     let line = network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate.0).max()?;
     let profile = own.profile.as_deref().and_then(|name| info.profile(name));
     let other = |(parameter, value): (&Parameter, &Value)| {
+        let set = profile.and_then(|at| set_by(at, parameter));
         let size = match *value {
             Value::Octets(octets) if parameter.unit == Unit::Threshold => Some(octets),
             Value::Rate(_) if parameter.bound.is_none() => None,
+            Value::Time(time) if time > Duration::ZERO && set.is_some() && !agreed(info, parameter, value, line) => {
+                None
+            }
             _ => return None,
         };
-        let set = profile.and_then(|at| at.settings.iter().find(|(name, _)| *name == parameter.name));
-        let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
-            (*value, profile.map_or("", |at| at.description))
-        });
+        let (chosen, text) =
+            set.map_or((parameter.default, parameter.source), |value| (value, profile.map_or("", |at| at.description)));
         let of_theirs = chosen == *value
             && info.has_effect(parameter, &own.values)
             && size.is_none_or(|octets| info.threshold_at(octets, BitRate(line), &own.values) == octets);
         let rate = line_rate(text).filter(|_| of_theirs)?;
         let apart = rate.max(line) / rate.min(line).max(1);
-        (apart >= 4).then(|| match size {
-            Some(octets) => {
+        (apart >= 4).then(|| match (size, value) {
+            (Some(octets), _) => {
                 let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
                 format!("{}, {octets}, is {} of the line", parameter.name, Duration(ps as u64))
             }
-            None => format!("{}, {value}, is {} instead of {}", parameter.name, each(*value, line), each(*value, rate)),
+            (None, Value::Time(time)) => {
+                let [here, there] = [line, rate].map(|rate| sent_in(*time, rate));
+                format!("{}, {value}, is {here} of the line instead of {there}", parameter.name)
+            }
+            (None, _) => {
+                format!("{}, {value}, is {} instead of {}", parameter.name, each(*value, line), each(*value, rate))
+            }
         })
     };
     let all: Vec<String> = info.parameters.iter().zip(&own.values).filter_map(other).collect();
@@ -149,6 +158,22 @@ fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
             all.join(", ")
         )
     })
+}
+
+/// The value that a profile sets for a parameter.
+fn set_by(profile: &Profile, parameter: &Parameter) -> Option<Value> {
+    profile.settings.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| *value)
+}
+
+/// Octets that a line of this rate, in bit/s, sends in a time.
+fn sent_in(time: Duration, rate: u64) -> Octets {
+    Octets((u128::from(time.0) * u128::from(rate) / 8_000_000_000_000) as u64)
+}
+
+/// Whether a profile for lines of this rate has the same value of a parameter.
+fn agreed(info: &Info, parameter: &Parameter, value: &Value, line: u64) -> bool {
+    let at_rate = info.profiles.iter().filter(|profile| line_rate(profile.description) == Some(line));
+    at_rate.map(|profile| set_by(profile, parameter).unwrap_or(parameter.default)).any(|own| own == *value)
 }
 
 /// A rate for each Gb/s of a line, as text.

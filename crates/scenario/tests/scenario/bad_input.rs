@@ -298,11 +298,11 @@ fn a_distribution_of_sizes_is_checked() {
     for (size, expected) in [
         (
             "{}",
-            "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, points, workload)",
+            "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, lognormal, points, workload)",
         ),
         ("\"0 KB\"", "flow.0.size: \"0 KB\" is zero; this size must be more"),
         ("12", "flow.0.size: the number 12 has no unit"),
-        ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto, points"),
+        ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto"),
         ("{ unifrom = { minimum = \"1 KB\" } }", "flow.0.size.unifrom: unknown key (did you mean \"uniform\"?)"),
         ("{ uniform = { minimum = \"1 KB\" } }", "flow.0.size.uniform.maximum: missing"),
         (

@@ -154,6 +154,19 @@ fn each_mistake_is_named_with_its_location() {
         ("degree = 3\nsize = \"0 B\"\nevery = \"1 ms\"\n", "burst.0.size: \"0 B\" is zero"),
         ("degree = 3\nevery = \"1 ms\"\n", "burst.0.size: missing (or write a duration)"),
         (
+            "degree = 3\nevery = \"1 ms\"\nsize = { lognormal = { median = \"1 KB\", sigma = 0 } }\n",
+            "burst.0.size.lognormal.sigma: expected a number from 0.001 to 10",
+        ),
+        (
+            "degree = 3\nevery = \"1 ms\"\nsize = { lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\" } }\n",
+            "burst.0.size.lognormal.median: not between the bounds of 2 KB and",
+        ),
+        (
+            "degree = 3\nevery = \"1 ms\"\n\
+             size = { lognormal = { median = \"1 KB\", sigma = 1, minimum = \"2 KB\", maximum = \"1 KB\" } }\n",
+            "burst.0.size.lognormal.maximum: not above the minimum of 2 KB",
+        ),
+        (
             "degree = 3\nevery = \"1 ms\"\nsize = \"1 KB\"\nduration = \"1 ms\"\n",
             "burst.0.duration: given beside size (leave out one of the two)",
         ),

@@ -421,6 +421,13 @@ fn thresholds_for_another_line_rate_are_noted() {
     assert!(dctcp.len() == 1 && dctcp[0].contains("at 100 Gbps k, 97500 octets, is 7800 ns"), "{dctcp:?}");
     let dcqcn = notes("100 Gbps", "dcqcn", "profile = \"hpcc-mlx\"");
     assert!(dcqcn.len() == 1 && dcqcn[0].contains("k_max, 400 KB, is 32 us"), "{dcqcn:?}");
+    // 900 us are 11.25 MB at 100 Gb/s, and 2.8125 MB at 25. Profiles for 100 Gb/s have alpha_time = 1 us, as this one.
+    assert!(
+        !dcqcn[0].contains("time_reset") && !dcqcn[0].contains("alpha_time"),
+        "a profile for 100 Gb/s has it: {dcqcn:?}"
+    );
+    let slow = notes("10 Gbps", "dcqcn", "profile = \"hpcc-100g\"");
+    assert!(slow[0].contains("time_reset, 300 us, is 375 KB of the line instead of 3750 KB"), "{slow:?}");
     for (rate, scheme, settings) in [
         ("10 Gbps", "dctcp", ""),
         ("100 Gbps", "dctcp", "k = \"300 KB\""),

@@ -35,6 +35,58 @@ fn buffers_keep_a_line_full() {
     assert_eq!(outcome(&plan.resolved).unwrap().network.credits[0].cells, 31);
 }
 
+/// The same hosts as a graph, with two link tables: of three hosts, and of the last.
+fn graph(first: &str) -> String {
+    let head = GOOD.split_once("[topology.star]").unwrap().0;
+    let flow = &GOOD[GOOD.find("[[flow]]").unwrap()..];
+    format!(
+        "{head}[topology.graph]\nhosts = \"h0..h3\"\nswitches = \"sw0\"\nbuffer = \"1 MB\"\nlink = [\n\
+         {{ ends = [\"h0..h2\", \"sw0\"], rate = \"100 Gbps\", delay = \"1 us\", {first} }},\n\
+         {{ ends = [\"h3\", \"sw0\"], rate = \"100 Gbps\", delay = \"1 us\" }},\n]\n{flow}"
+    )
+}
+
+/// Ports 2 i and 2 i + 1 are the directions of link i: the first three have credits, the last has those of `[[credits]]`. Sizes that are
+/// computed are those of a table `[[credits]]`.
+#[test]
+fn links_of_a_graph_have_credits() {
+    let plan = outcome(&graph("credits = { buffer = \"16 KB\", spacing = \"0 B\", sync = \"1 ms\" }")).unwrap();
+    let lines = &plan.network.credits;
+    assert_eq!(lines.iter().map(|line| line.port.index()).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert!(lines.iter().all(|line| (line.cells, line.spacing.0, line.sync.0) == (125, 0, 1_000_000_000)));
+    assert!(plan.notes.iter().any(|note| note.starts_with("credits: 6 lines with 16 KB")), "{:?}", plan.notes);
+    // What is resolved gives the same again.
+    let again = outcome(&plan.resolved).unwrap().network.credits;
+    assert!(again.iter().map(|line| (line.port, line.cells)).eq(lines.iter().map(|line| (line.port, line.cells))));
+
+    let last = "[[credits]]\nlinks = [\"h3--sw0\"]\nbuffer = \"4 KB\"\n";
+    let plan = outcome(&format!("{}{last}", graph("credits = {}"))).unwrap();
+    let cells: Vec<u32> = plan.network.credits.iter().map(|line| line.cells).collect();
+    assert_eq!(cells, [300, 300, 300, 300, 300, 300, 31, 31]);
+    assert!(outcome(&graph("parallel = 1")).unwrap().network.credits.is_empty());
+}
+
+#[test]
+fn mistakes_in_the_credits_of_a_link_are_named_there() {
+    for (credits, table, expected) in [
+        (
+            "{ buffer = \"1500 B\" }",
+            "",
+            "topology.graph.link.0.credits.buffer: 1408 octets are too small for a frame of 1500 octets",
+        ),
+        ("{ cell = \"0 B\" }", "", "topology.graph.link.0.credits.cell: "),
+        ("{ cells = 3 }", "", "topology.graph.link.0.credits.cells: unknown key (did you mean \"cell\"?)"),
+        ("{ priorities = [3] }", "", "topology.graph.link.0.credits.priorities: no flow has priority 3"),
+        ("{}", "[[credits]]\n", "topology.graph.link.0.credits: priority 0 of h0->sw0 has credits already"),
+        ("{}", "[pfc]\n", "topology.graph.link.0.credits.priorities: priority 0 of h0->sw0 has priority flow control"),
+        ("true", "", "topology.graph.link.0.credits: expected a table"),
+    ] {
+        let text = format!("{}{table}", graph(&format!("credits = {credits}")));
+        let message = outcome(&text).map(|_| ()).expect_err(credits);
+        assert!(message.contains(expected), "{credits} {table}\n gives {message}\n not {expected}");
+    }
+}
+
 #[test]
 fn each_mistake_is_named() {
     for (table, expected) in [

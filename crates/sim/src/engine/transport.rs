@@ -205,7 +205,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 && let Some(entropy) = &mut connection.entropy
                 && let Some((value, marked)) = transports.entropy(frame)
             {
-                entropy.0.on_ack(value, marked);
+                entropy.0.on_ack(now, value, marked);
+                if ack.cut.is_some() {
+                    entropy.0.on_trimmed();
+                }
             }
             connection.sender.on_ack(now, ack);
             self.wake_sender(flow);

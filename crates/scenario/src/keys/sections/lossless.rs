@@ -9,6 +9,11 @@ use crate::keys::declare::section;
 use crate::keys::fields::{Counts, Either, List};
 use crate::keys::ranges::SPAN;
 
+/// Octets of a credit, the least distance between two updates, and the time between messages about lost credits, where they are not given.
+pub(crate) const CREDIT: Octets = Octets(128);
+pub(crate) const CREDIT_SPACING: Octets = Octets(6400);
+pub(crate) const CREDIT_SYNC: Duration = Duration::from_us(256);
+
 section! {
     /// Credit-based flow control of links (CBFC, Ultra Ethernet 1.0), beside or instead of [pfc]. A frame starts only while the memory at the far end of
     /// its link has room for it; no frame is dropped for lack of room. The far end returns credits as frames leave its output queues, a host at
@@ -19,16 +24,16 @@ section! {
         /// The priorities with credits.
         priorities: Option<Counts> [0..=7] => "all that flows have";
         /// Octets of a credit: each frame takes whole credits.
-        cell: Octets [Octets(1)..=Octets(65_535)] = Octets(128);
+        cell: Octets [Octets(1)..=Octets(65_535)] = CREDIT;
         /// Memory at the far end of a link for each priority, rounded down to whole credits. "auto": what keeps the link full with the longest frames,
         /// which is the product of its rate and the time until the credits of a frame are back.
         buffer: Either<Computed, Octets> [((), Octets(1)..=LARGEST_QUEUE)] = Either::First(Computed::Auto);
         /// The least distance between two updates (CF_Update, 8 octets each), octets of the reverse link. The default is that of SAI's
         /// CBFC_CF_MIN_SPACING.
-        spacing: Octets [Octets(0)..=Octets(1_000_000)] = Octets(6400);
+        spacing: Octets [Octets(0)..=Octets(1_000_000)] = CREDIT_SPACING;
         /// Time between messages (CC_Update, 64 octets) by which the far end finds credits of frames that the link has lost. The default is that of
         /// SAI's CBFC_CC_MESSAGE_TIMER.
-        sync: Duration [SPAN] = Duration::from_us(256);
+        sync: Duration [SPAN] = CREDIT_SYNC;
     }
 }
 

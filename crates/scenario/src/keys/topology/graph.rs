@@ -1,13 +1,13 @@
 //! Any graph: nodes and links as listed, or range by range as fabrics are built.
 
-use penstock_schemes::{BitRate, Duration};
-use penstock_sim::network::{Capacity, NodeKind};
+use penstock_schemes::{BitRate, Duration, Octets};
+use penstock_sim::network::{Capacity, LARGEST_QUEUE, NodeKind};
 
 use super::{BUFFER, Layout, ROUTING, Routing, Shape, Size, size};
 use crate::error::Fault;
 use crate::keys::declare::{section, words};
-use crate::keys::fields::{Either, Length, List, Names, Propagation};
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::{Counts, Either, Length, List, Names, Propagation};
+use crate::keys::ranges::{RATE, SPAN, TIME};
 use crate::keys::read::{Blame, Entry};
 use crate::limits::{Bounds, FLOWS, LINKS, NODES};
 use crate::names;
@@ -54,6 +54,24 @@ section! {
         cable: Option<Length> [Length(0)..=Propagation::LONGEST_CABLE] => "a delay without a cable";
         /// Size of the output queues of switches at its ends.
         buffer: Option<Capacity> => "the graph's buffer";
+        /// Credits in each direction, as in { buffer = "64 KB" }, instead of a table [[credits]] that lists its links.
+        credits: Option<LineCredits> => "those of [[credits]]";
+    }
+}
+
+section! {
+    /// Credit-based flow control of the links of a table: the keys of [[credits]], in both directions.
+    pub(crate) struct LineCredits {
+        /// The priorities with credits.
+        priorities: Option<Counts> [0..=7] => "all that flows have";
+        /// Octets of a credit.
+        cell: Option<Octets> [Octets(1)..=Octets(65_535)] => "as in [[credits]]";
+        /// Memory at the far end for each priority.
+        buffer: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "what keeps the link full, as buffer = \"auto\" of [[credits]]";
+        /// The least distance between two updates, octets of the reverse link.
+        spacing: Option<Octets> [Octets(0)..=Octets(1_000_000)] => "as in [[credits]]";
+        /// Time between messages by which the far end finds credits of frames that the link has lost.
+        sync: Option<Duration> [SPAN] => "as in [[credits]]";
     }
 }
 
@@ -129,6 +147,10 @@ impl Shape for Graph {
     fn routing(&self) -> Routing {
         *self.routing
     }
+
+    fn credits(&self) -> Vec<&Entry<Option<LineCredits>>> {
+        self.link.iter().map(|link| &link.credits).filter(|credits| credits.is_some()).collect()
+    }
 }
 
 impl Link {
@@ -161,6 +183,7 @@ impl Link {
         };
         let buffer = self.buffer.or(buffer);
         let lines = [0, 1].map(|way| layout.line(rates[way], propagation[way], buffer));
+        let first = layout.ports.len();
         for (from, to) in pairs {
             if from == to {
                 let message = format!("both ends are \"{}\"", layout.nodes[from].name);
@@ -173,6 +196,9 @@ impl Link {
                 let hint = "links are bidirectional; for parallel ones write parallel = 2 in one table";
                 return Err(self.ends.fault(message).with_hint(hint));
             }
+        }
+        if self.credits.is_some() {
+            layout.credited.push(first..layout.ports.len());
         }
         Ok(())
     }
