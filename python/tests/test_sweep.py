@@ -281,17 +281,13 @@ def test_the_same_run_is_run_once(tmp_path: Path) -> None:
 
 def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
     planned: list[int] = []
-    labels: list[str] = []
-
-    def run(label: str) -> None:
-        labels.append(label)
-
+    done: list[int] = []
     weights = {"schemes.qcn.w": [1, 2, 4]}
-    callbacks = RunCallbacks(planned=planned.append, run=run)
+    callbacks = RunCallbacks(planned=planned.append, done=lambda: done.append(1))
     found = sweep(_small(), weights, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", callbacks=callbacks)
     # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
     assert planned == [8]
-    assert len(labels) == 8
+    assert len(done) == 8
     # All are reported, each with its value.
     assert found.finished
     rows = list(zip(*(found.column(name) for name in ("w", "scheme", "seed")), strict=True))

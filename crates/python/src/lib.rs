@@ -11,10 +11,13 @@ mod dcb;
 mod errors;
 mod folder;
 mod jobs;
+mod measures;
+mod pool;
 mod qcn;
 mod quantity;
 mod result;
 mod scenario;
+mod stepper;
 mod table;
 // Frames on wires: Linux's sockets.
 #[cfg(target_os = "linux")]
@@ -42,6 +45,8 @@ mod _core {
     #[pymodule_export]
     use super::jobs::job_text;
     #[pymodule_export]
+    use super::pool::PyPool;
+    #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]
     use super::quantity::{read_quantity, show_quantity, show_share, write_quantity};
@@ -49,6 +54,8 @@ mod _core {
     use super::result::PyRun;
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::stepper::PyStepper;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node};
