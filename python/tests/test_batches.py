@@ -87,7 +87,7 @@ def test_wrong_settings_are_refused_with_a_remedy() -> None:
     with pytest.raises(ArgumentError, match="is not a list of values") as caught:
         penstock.run_many(_small(), {"topology.star.buffer": "60 KB"})
     assert "topology.star.buffer" in caught.value.hint
-    with pytest.raises(ArgumentError, match="entry 1 .* has not the keys of the first one"):
+    with pytest.raises(ArgumentError, match=r"entry 1 .* has not the keys of the first one"):
         penstock.run_many(_small(), [{"warmup": "1 ms"}, {"duration": "1 ms"}])
     with pytest.raises(SweepError, match="seeds are not varied as a key is"):
         penstock.run_many(_small(), {"seed": [1, 2]})

@@ -29,9 +29,9 @@ pub(crate) struct PyPool {
 #[derive(Default)]
 struct Shared {
     lists: Mutex<Lists>,
-    /// Told when a task comes, or when no more will.
+    /// Signalled when a task comes, or when no more will.
     work: Condvar,
-    /// Told when a run ends.
+    /// Signalled when a run ends.
     news: Condvar,
     /// The running runs are to end, and no further one begins.
     stopped: AtomicBool,
@@ -65,7 +65,7 @@ enum Ending {
     Dropped,
     Refused(ScenarioError),
     Failed(RunError),
-    /// An exception of the function that is told the progress.
+    /// An exception of the function that gets the progress.
     Raised(PyErr),
     Panicked(String),
 }
@@ -187,19 +187,19 @@ impl Task {
             Ok(plan) => plan,
             Err(error) => return Ending::Refused(error),
         };
-        let (mut told, mut failure) = (None, None);
+        let (mut begun, mut failure) = (None, None);
         let mut observer = |at: &penstock_runner::Progress| {
             if !goes_on() {
                 return ControlFlow::Break(());
             }
-            // The last report comes as the run ends. A run that ends before any other one has told nobody that it began.
-            let tells = told.is_some() || at.now.as_seconds() < at.duration.as_seconds();
+            // The last report comes as the run ends. A run that ends before any other one has reported nothing.
+            let tells = begun.is_some() || at.now.as_seconds() < at.duration.as_seconds();
             let Some(begin) = self.begin.as_ref().filter(|_| tells) else { return ControlFlow::Continue(()) };
             let reported = Python::attach(|py| {
-                if told.is_none() {
-                    told = Some(begin.call0(py)?);
+                if begun.is_none() {
+                    begun = Some(begin.call0(py)?);
                 }
-                let progress = told.as_ref().filter(|told| !told.is_none(py));
+                let progress = begun.as_ref().filter(|progress| !progress.is_none(py));
                 report(py, progress, at)
             });
             match reported {

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_runner::Stepper;
 use penstock_schemes::{BitRate, Duration, Octets, Value};
-use penstock_sim::network::FlowId;
+use penstock_sim::network::{NodeId, PortId};
+use penstock_sim::probe::QueueNow;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
@@ -47,7 +48,7 @@ impl PyStepper {
     /// Goes on for `step_s`, or to the end of the run.
     fn advance(&self, py: Python<'_>, step_s: f64) -> PyResult<()> {
         let step = Duration((step_s.max(0.0) * 1e12).round() as u64);
-        py.detach(|| self.with(|own| Ok(own.advance(own.now() + step))))?.map_err(|error| output_error(&error))
+        py.detach(|| self.with(|own| own.advance(own.now() + step).map_err(|error| output_error(&error))))
     }
 
     /// Whether the run has come to its end.
@@ -73,9 +74,7 @@ impl PyStepper {
     fn ports(&self) -> PyResult<Vec<(String, u64)>> {
         self.with(|own| {
             let plan = own.plan();
-            let port = |id: penstock_sim::network::PortId| {
-                (plan.port_names[id.index()].clone(), plan.network.ports[id.index()].rate.0)
-            };
+            let port = |id: PortId| (plan.port_names[id.index()].clone(), plan.network.ports[id.index()].rate.0);
             Ok(own.tuned_ports().map(port).collect())
         })
     }
@@ -85,18 +84,9 @@ impl PyStepper {
     fn hosts(&self) -> PyResult<Vec<(String, u64)>> {
         self.with(|own| {
             let plan = own.plan();
-            let line = |node| plan.network.ports.iter().find(|port| port.node == node).map_or(0, |port| port.rate.0);
+            let line =
+                |node: NodeId| plan.network.ports.iter().find(|port| port.node == node).map_or(0, |port| port.rate.0);
             Ok(own.senders().iter().map(|&node| (plan.node_names[node.index()].clone(), line(node))).collect())
-        })
-    }
-
-    /// The flows of `[[flow]]` tables: name, and rate of the source's line in bit/s.
-    #[getter]
-    fn flow_names(&self) -> PyResult<Vec<(String, u64)>> {
-        self.with(|own| {
-            let plan = own.plan();
-            let line = |node: usize| plan.network.ports.iter().find(|p| p.node.index() == node).map_or(0, |p| p.rate.0);
-            Ok((0..plan.single).map(|i| (plan.flow_names[i].clone(), line(plan.flow_ends[i].0))).collect())
         })
     }
 
@@ -104,30 +94,13 @@ impl PyStepper {
     /// dropped, frames sent, and frames marked.
     fn queues(&self) -> PyResult<Vec<[f64; 5]>> {
         self.with(|own| {
-            let rates: Vec<u64> = {
-                let ports = &own.plan().network.ports;
-                own.tuned_ports().map(|port| ports[port.index()].rate.0.max(1)).collect()
+            let ports = &own.plan().network.ports;
+            let rates: Vec<f64> = own.tuned_ports().map(|port| ports[port.index()].rate.0.max(1) as f64).collect();
+            let row = |(queue, rate): (QueueNow, f64)| {
+                let counts = [queue.dropped, queue.frames_sent, queue.frames_marked].map(|count| count as f64);
+                [queue.len.0 as f64, queue.line_bits as f64 / rate, counts[0], counts[1], counts[2]]
             };
-            let state = own.queues();
-            Ok(state
-                .iter()
-                .zip(rates)
-                .map(|(queue, rate)| {
-                    let used_s = queue.line_bits as f64 / rate as f64;
-                    [queue.len.0 as f64, used_s, queue.dropped as f64, queue.frames_sent as f64, queue.frames_marked as f64]
-                })
-                .collect())
-        })
-    }
-
-    /// Of each flow of a `[[flow]]` table: the rate that it may send at, bit/s; then, since the start of the run, octets delivered and sent,
-    /// wire overhead included, and signals received.
-    fn flows(&self) -> PyResult<Vec<[f64; 4]>> {
-        self.with(|own| {
-            let row = |flow: &penstock_sim::probe::FlowNow| {
-                [flow.allowed.0 as f64, flow.delivered.0 as f64, flow.sent.0 as f64, flow.signals as f64]
-            };
-            Ok(own.flows().iter().map(row).collect())
+            Ok(own.queues().into_iter().zip(rates).map(row).collect())
         })
     }
 
@@ -164,17 +137,6 @@ impl PyStepper {
         self.with(|own| {
             let host = *own.senders().get(place).ok_or_else(|| PyIndexError::new_err("no such host"))?;
             own.cap(host, BitRate(rate_bps.max(0.0) as u64));
-            Ok(())
-        })
-    }
-
-    /// The `place`-th flow goes no faster than `rate_bps`.
-    fn cap_flow(&self, place: usize, rate_bps: f64) -> PyResult<()> {
-        self.with(|own| {
-            if place >= own.plan().single {
-                return Err(PyIndexError::new_err("no such flow"));
-            }
-            own.cap_flow(FlowId(place as u32), BitRate(rate_bps.max(0.0) as u64));
             Ok(())
         })
     }

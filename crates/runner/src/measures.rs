@@ -56,7 +56,8 @@ impl<'r> Judged<'r> {
     /// # Errors
     /// If its samples were not recorded, or cannot be read.
     pub fn value(&self, metric: &Metric) -> Result<Option<Number>, RunError> {
-        if !matches!(metric.level, Level::Run | Level::Queue) || (metric.level == Level::Queue && self.queue.is_none()) {
+        if !matches!(metric.level, Level::Run | Level::Queue) || (metric.level == Level::Queue && self.queue.is_none())
+        {
             return Ok(None);
         }
         Ok(match metric.source {
@@ -152,8 +153,13 @@ impl<'r> Judged<'r> {
             rates: Vec<(f64, f64)>,
         }
         let summary = &self.run.summary;
-        let controlled: BTreeMap<&str, usize> =
-            summary.flows.iter().enumerate().filter(|(_, flow)| flow.controlled).map(|(i, flow)| (&*flow.name, i)).collect();
+        let controlled: BTreeMap<&str, usize> = summary
+            .flows
+            .iter()
+            .enumerate()
+            .filter(|(_, flow)| flow.controlled)
+            .map(|(i, flow)| (&*flow.name, i))
+            .collect();
         let mut flows: Vec<Samples> = summary.flows.iter().map(|_| Samples::default()).collect();
         let rows = self.run.rows_of(Table::Rates, &["time_s", "flow", "rate_bps", "fair_rate_bps"], None)?;
         for batch in &rows.batches {

@@ -8,7 +8,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, SchemeConfig, Value};
 use penstock_sim::network::{FlowId, NodeId, NodeKind, PortId};
-use penstock_sim::probe::{FlowNow, Probe, QueueNow, View};
+use penstock_sim::probe::{Probe, QueueNow, View};
 use penstock_sim::{Full, Sim, Steering};
 
 use crate::RunError;
@@ -44,10 +44,7 @@ impl Stepper {
     pub fn new(plan: Arc<Plan>) -> Result<Self, RunError> {
         memory::check_network(&plan, 1)?;
         let network = &plan.network;
-        let watch = Watch {
-            interval: plan.record.interval,
-            sampler: Sampler::new(Arc::clone(&plan)),
-        };
+        let watch = Watch { interval: plan.record.interval, sampler: Sampler::new(Arc::clone(&plan)) };
         let mut sim = Sim::<Mixed, _, Full>::new(network, &plan.configs(), plan.seed, watch);
         sim.feed(plan.generated.arrivals());
         plan.generated.work().into_iter().for_each(|work| sim.employ(work));
@@ -139,11 +136,6 @@ impl Stepper {
         self.sim.cap(host, rate);
     }
 
-    /// A flow sends no faster than `rate` from now on.
-    pub fn cap_flow(&mut self, flow: FlowId, rate: BitRate) {
-        self.sim.cap_flow(flow, rate);
-    }
-
     /// The state of the first priority's queue at each port that can be tuned.
     pub fn queues(&mut self) -> Vec<QueueNow> {
         let network = &self.plan.network;
@@ -151,13 +143,6 @@ impl Stepper {
         let queues: Vec<_> = self.tuned.iter().map(|&(port, _)| queue(port)).collect();
         let view = self.sim.look();
         queues.into_iter().map(|queue| view.queue(queue)).collect()
-    }
-
-    /// The state of every flow of a `[[flow]]` table.
-    pub fn flows(&mut self) -> Vec<FlowNow> {
-        let count = self.plan.single as u32;
-        let view = self.sim.look();
-        (0..count).map(|flow| view.flow(FlowId(flow))).collect()
     }
 
     /// The summary of a run that has come to its end, as one without steps gives it, but for its object `run`.

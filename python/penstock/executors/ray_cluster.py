@@ -241,9 +241,7 @@ class _Tasks(Session[T]):
             return JobOutcome(job.index, error=error)
 
 
-def work_all(
-    jobs: Sequence[Job[T]], version: str
-) -> tuple[list[tuple[JobOutcome[T], Records | None]], float]:
+def work_all(jobs: Sequence[Job[T]], version: str) -> tuple[list[tuple[JobOutcome[T], Records | None]], float]:
     """Run jobs on a node, one after the other; return how each ended, with its records, and the time of all, s."""
     begun_s = time.monotonic()
     return [work(job, version) for job in jobs], time.monotonic() - begun_s

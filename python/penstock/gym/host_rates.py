@@ -36,7 +36,7 @@ class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):
 
     Reward: a - 2 q a, where a is the mean of the action and q the largest of the queues (Iroko's "joint" reward).
 
-    The end of the run truncates an episode; one that is over as all flows with a size have ended is terminated. The
+    The end of the run truncates an episode; one whose flows with a size have all ended before is terminated. The
     last ``info`` has the run's ``summary``.
 
     Args:

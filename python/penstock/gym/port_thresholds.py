@@ -39,7 +39,7 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
     Reward: ``weight`` times the utilisation, and the rest times 1 - queue: ACC's, with a straight line in place of its
     steps.
 
-    The end of the run truncates an episode for every agent; one that is over as all flows with a size have ended is
+    The end of the run truncates an episode for every agent; one whose flows with a size have all ended before is
     terminated. The last ``infos`` have the run's ``summary``.
 
     Args:

@@ -8,7 +8,7 @@ use penstock_switch::datapath::setup::{CpQueue, cp_queues};
 use penstock_switch::events::CpIndex;
 
 use crate::engine::Sim;
-use crate::network::{FlowId, Network, NodeId, PortId};
+use crate::network::{Network, NodeId, PortId};
 use crate::probe::{Probe, View};
 
 /// The congestion points of a network, to which a caller gives other parameters.
@@ -62,11 +62,5 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         for id in own {
             self.with_limiter(id, |sources, now, driver| sources.cap(now, id, part, driver));
         }
-    }
-
-    /// The limiter of `flow` sends no faster than `rate` from now on.
-    pub fn cap_flow(&mut self, flow: FlowId, rate: BitRate) {
-        let id = self.state.sources.flow(flow).limiter();
-        self.with_limiter(id, |sources, now, driver| sources.cap(now, id, rate, driver));
     }
 }
