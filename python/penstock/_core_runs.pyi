@@ -1,4 +1,4 @@
-"""Declarations of the native module: many runs in threads of the engine, and a run in steps. ``_core.pyi`` has the rest."""
+"""Declarations of the native module: runs in threads of the engine, and a run in steps. ``_core.pyi`` has the rest."""
 
 from collections.abc import Callable, Sequence
 from typing import final
@@ -7,7 +7,7 @@ from penstock._core import Scenario
 
 @final
 class Pool:
-    """Threads of the engine, each of which runs one run at a time: from the scenario to the result, without the lock."""
+    """Threads of the engine, each of which runs one run at a time, from the scenario to its result."""
 
     def __init__(self, workers: int) -> None:
         """Start threads."""

@@ -86,13 +86,15 @@ class Episode:
     @property
     def utilization(self) -> "NDArray[Any]":
         """Share of the last step in which each port's line was used."""
-        return np.clip((self._after - self._before)[:, USED_S] / self.step_s, 0.0, 1.0)
+        used: NDArray[Any] = (self._after[:, USED_S] - self._before[:, USED_S]) / self.step_s
+        return np.minimum(used, 1.0)
 
     def share(self, column: int) -> "NDArray[Any]":
         """Share of the frames of the last step that each port has dropped or marked, of those dropped or sent."""
         step = self._after - self._before
         frames = step[:, SENT] + (step[:, DROPPED] if column == DROPPED else 0.0)
-        return np.clip(np.divide(step[:, column], frames, out=np.zeros(len(step)), where=frames > 0), 0.0, 1.0)
+        share: NDArray[Any] = step[:, column] / np.maximum(frames, 1.0)
+        return np.minimum(share, 1.0)
 
     def finish(self) -> "Summary":
         """End the run, and return its summary."""

@@ -83,10 +83,9 @@ class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):
 
     def step(self, action: "NDArray[Any]") -> tuple["NDArray[Any]", float, bool, bool, dict[str, Any]]:
         """Cap the hosts, and go on for a step."""
-        shares = np.clip(np.asarray(action, dtype=float), LEAST_SHARE, 1.0)
-        for place, (_, rate_bps) in enumerate(self._episode.hosts):
-            if shares[place] != self._shares[place]:
-                self._episode.run.cap(place, float(shares[place]) * rate_bps)
+        shares = np.minimum(np.maximum(np.asarray(action, dtype=float), LEAST_SHARE), 1.0)
+        for place in np.flatnonzero(shares != self._shares).tolist():
+            self._episode.run.cap(place, float(shares[place]) * self._episode.hosts[place][1])
         self._shares = shares
         over = self._episode.advance()
         observation, mean = self._observation(), float(shares.mean())
@@ -101,6 +100,6 @@ class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):
 
     def _observation(self) -> "NDArray[Any]":
         episode = self._episode
-        queue = np.clip(episode.queued_octets / self._most_octets, 0.0, 1.0)
+        queue = np.minimum(episode.queued_octets / self._most_octets, 1.0)
         ports = np.column_stack([queue, episode.utilization, episode.share(DROPPED)])
         return np.concatenate([ports.ravel(), self._shares])

@@ -78,6 +78,7 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
         self._least, self._most, self._weight = least_octets, most_octets, weight
         self.possible_agents = [name for name, _ in self._episode.ports]
         self.agents: list[str] = []
+        self._in_force: NDArray[Any] = np.empty((0, 3))
         self._random = np.random.default_rng()
         try:
             [self._episode.run.parameter(0, name) for name in THRESHOLDS]
@@ -103,6 +104,7 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
         own = int(self._random.integers(2**31)) if seed is None else seed
         self._episode.begin(own, self._random)
         self.agents = list(self.possible_agents)
+        self._in_force = self._first()
         info = {"seed": own, "settings": dict(self._episode.settings)}
         return self._observations(), {agent: dict(info) for agent in self.agents}
 
@@ -118,10 +120,12 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
         """Set the thresholds, and go on for a step."""
         run = self._episode.run
         for place, agent in enumerate(self.possible_agents):
-            if agent in actions:
-                low, high, p_max = (float(part) for part in np.clip(actions[agent], 0.0, 1.0))
-                k_min = self._octets(low)
-                run.retune(place, list(zip(THRESHOLDS, (k_min, max(k_min, self._octets(high)), p_max), strict=True)))
+            wanted = [min(max(float(part), 0.0), 1.0) for part in actions.get(agent, ())]
+            if wanted and wanted != self._in_force[place].tolist():
+                wanted[1] = max(wanted[:2])
+                values = (self._octets(wanted[0]), self._octets(wanted[1]), wanted[2])
+                run.retune(place, list(zip(THRESHOLDS, values, strict=True)))
+                self._in_force[place] = wanted
         over = self._episode.advance()
         found, agents = self._observations(), self.agents
         rewards = {
@@ -142,22 +146,21 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
 
     def hold(self) -> dict[str, "NDArray[Any]"]:
         """Return the actions that leave the thresholds as they are: a plain run of the scenario's scheme."""
-        return {agent: self._in_force(place) for place, agent in enumerate(self.possible_agents)}
+        return {agent: own.copy() for agent, own in zip(self.possible_agents, self._in_force, strict=True)}
 
     def _octets(self, part: float) -> float:
         return self._least * float((self._most / self._least) ** part)
 
-    def _in_force(self, place: int) -> "NDArray[Any]":
-        low, high, p_max = (self._episode.run.parameter(place, name) for name in THRESHOLDS)
-        span = np.log(self._most / self._least)
-        return np.array([*(np.log(np.maximum([low, high], self._least) / self._least) / span), p_max])
+    def _first(self) -> "NDArray[Any]":
+        """Return the thresholds of all ports as actions have them."""
+        ports = range(len(self.possible_agents))
+        values = np.array([[self._episode.run.parameter(place, name) for name in THRESHOLDS] for place in ports])
+        part = np.log(np.maximum(values[:, :2], self._least) / self._least) / np.log(self._most / self._least)
+        return np.column_stack([part, values[:, 2]])
 
     def _observations(self) -> dict[str, "NDArray[Any]"]:
         episode = self._episode
-        state = np.column_stack(
-            [np.clip(episode.queued_octets / self._most, 0.0, 1.0), episode.utilization, episode.share(MARKED)]
-        )
-        return {
-            agent: np.clip(np.concatenate([state[place], self._in_force(place)]), 0.0, 1.0)
-            for place, agent in enumerate(self.possible_agents)
-        }
+        queue = episode.queued_octets / self._most
+        state = np.column_stack([queue, episode.utilization, episode.share(MARKED), self._in_force])
+        np.minimum(state, 1.0, out=state)
+        return dict(zip(self.possible_agents, state, strict=True))
