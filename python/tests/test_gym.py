@@ -83,7 +83,8 @@ def test_an_observation_is_what_the_step_was() -> None:
 
 
 def test_the_same_seed_draws_the_same_episode() -> None:
-    draws = {"topology.star.link_delay": {"from": "1 us", "to": "9 us"}, "flow.0.frame": ["1000 octets", "1500 octets"]}
+    frames = ["1000 octets", "1500 octets"]
+    draws: dict[str, Any] = {"topology.star.link_delay": {"from": "1 us", "to": "9 us"}, "flow.0.frame": frames}
     env = HostRates(_dcqcn(), step_s=STEP_S, draws=draws)
 
     def episode(seed: int | None) -> tuple[dict[str, str], list[float]]:
@@ -94,7 +95,7 @@ def test_the_same_seed_draws_the_same_episode() -> None:
     assert first == again
     assert first != second
     assert 1e-6 <= float(first[0]["topology.star.link_delay"].split()[0]) * 1e-6 <= 9e-6
-    assert first[0]["flow.0.frame"] in draws["flow.0.frame"]
+    assert first[0]["flow.0.frame"] in frames
 
 
 def test_wrong_settings_are_refused_with_a_remedy() -> None:

@@ -86,15 +86,15 @@ class Episode:
     @property
     def utilization(self) -> "NDArray[Any]":
         """Share of the last step in which each port's line was used."""
-        used: NDArray[Any] = (self._after[:, USED_S] - self._before[:, USED_S]) / self.step_s
-        return np.minimum(used, 1.0)
+        used: NDArray[Any] = np.minimum((self._after[:, USED_S] - self._before[:, USED_S]) / self.step_s, 1.0)
+        return used
 
     def share(self, column: int) -> "NDArray[Any]":
         """Share of the frames of the last step that each port has dropped or marked, of those dropped or sent."""
         step = self._after - self._before
         frames = step[:, SENT] + (step[:, DROPPED] if column == DROPPED else 0.0)
-        share: NDArray[Any] = step[:, column] / np.maximum(frames, 1.0)
-        return np.minimum(share, 1.0)
+        share: NDArray[Any] = np.minimum(step[:, column] / np.maximum(frames, 1.0), 1.0)
+        return share
 
     def finish(self) -> "Summary":
         """End the run, and return its summary."""
@@ -104,7 +104,7 @@ class Episode:
 
 def _checked(key: str, draw: Draw) -> Draw:
     hint = f'write {{"{key}": ["1 us", "2 us"]}}, or {{"{key}": {{"from": "1 us", "to": "9 us"}}}}'
-    ends = (draw.get("from"), draw.get("to")) if isinstance(draw, Mapping) else tuple(draw)
+    ends: tuple[Any, ...] = (draw.get("from"), draw.get("to")) if isinstance(draw, Mapping) else tuple(draw)
     if not ends or isinstance(draw, str) or None in ends:
         raise ArgumentError(f"draws: {key}: {draw!r} is neither a list of values nor a range", hint)
     own = key_of(key, ends)

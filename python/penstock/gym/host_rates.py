@@ -18,7 +18,7 @@ LEAST_SHARE = 1e-3
 """The least share of a line that a host may have: a rate of zero would never end a flow."""
 
 
-class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):
+class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):  # type: ignore[misc, unused-ignore]
     """One agent that caps hosts (Ruffy, Przystupa, Beschastnikh 2018, "Iroko").
 
     The scheme of the scenario acts as well; with ``none`` the agent alone does. A host's flows share its cap equally.

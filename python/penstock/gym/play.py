@@ -41,7 +41,13 @@ def play(env: HostRates | PortThresholds, policy: Policy | None = None, *, seed:
         policy: makes actions of observations.
         seed: of the run.
     """
+    # The two interfaces answer in numbers and in numbers by agent.
     observation: Any
+    action: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    info: Any
     observation, _ = env.reset(seed=seed)
     total, steps = 0.0, 0
     while True:
@@ -50,7 +56,7 @@ def play(env: HostRates | PortThresholds, policy: Policy | None = None, *, seed:
         steps += 1
         if isinstance(reward, dict):
             total += float(np.mean([*reward.values()]))
-            over = any(terminated.values()) or any(truncated.values())  # type: ignore[union-attr]
+            over = any(terminated.values()) or any(truncated.values())
             info = next(iter(info.values()))
         else:
             total += reward

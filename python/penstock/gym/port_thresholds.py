@@ -19,7 +19,7 @@ THRESHOLDS = ("k_min", "k_max", "p_max")
 """The parameters of marking by a ramp: DCQCN's names."""
 
 
-class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):
+class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):  # type: ignore[misc, unused-ignore]
     """An agent for each port with a congestion point (Yan et al. 2021, "ACC: Automatic ECN tuning", SIGCOMM).
 
     The scheme must mark by a ramp with the parameters ``k_min``, ``k_max`` and ``p_max``, as ``dcqcn`` does.

@@ -114,8 +114,8 @@ class MetricFunction:
         if given.get("flow") is not None:
             flow = flow_of(result, given["flow"])
             if from_s is None:
-                (key,) = at["flow"].source["keys"]  # type: ignore[index]
-                return flow.get(key)
+                keys: Any = at["flow"].source
+                return flow.get(keys["keys"][0])
             column, take = WINDOWED[self.name]
             time_s, samples = flow_samples(result, column)
             return float(take(samples[flow["name"]][inside(time_s, *window)].astype(float)))
