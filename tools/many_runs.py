@@ -1,4 +1,4 @@
-"""Measures how many short runs a core does a second, and what is around the engine: run_many, a sweep, single runs.
+"""Measures how many short runs a core does a second, and what is around the engine: run_many, and a sweep.
 
     python tools/many_runs.py [--check] [--seconds 4] [--hops 1000 10000 100000 1000000]
 
@@ -20,7 +20,6 @@ from pathlib import Path
 
 import penstock
 from penstock import Scenario
-from penstock.runs import PERCENTILES
 
 LEAST_RUNS_A_SECOND, AT_HOPS = 200, 10_000
 LEAST_ENGINE, AT_MORE_HOPS = 0.9, 100_000
@@ -37,7 +36,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--hops", type=int, nargs="+", default=[1000, 10_000, 100_000, 1_000_000])
     given = parser.parse_args()
-    kinds: dict[str, Kind] = {"run_many": many, "sweep": swept, "run()": single}
+    kinds: dict[str, Kind] = {"run_many": many, "sweep": swept}
     cost_s: dict[tuple[str, int], float] = {}
     print("hops a run | " + " | ".join(f"{kind}, runs/s and core" for kind in kinds))
     for hops in given.hops:
@@ -45,7 +44,7 @@ def main() -> int:
             cost_s[kind, hops] = measured(call, of_length(hops), given.seconds)
         print(f"{hops} | " + " | ".join(f"{1 / cost_s[kind, hops]:.0f}" for kind in kinds), flush=True)
     brief = of_length(10)
-    around_s = measured(many, brief.with_({"record.interval": "1 ms"}), given.seconds)
+    around_s = measured(many, brief.with_({"record.interval": _text_us(10)}), given.seconds)
     print(f"around the engine: {around_s * 1e3:.2f} ms a run")
     share = {hops: 1 - around_s / cost_s["run_many", hops] for hops in given.hops}
     for hops, part in share.items():
@@ -57,10 +56,13 @@ def main() -> int:
 
 def of_length(hops: int) -> Scenario:
     """Returns the scenario, as long as its frames take for these hops."""
-    length_us = hops / _HOPS_A_SECOND * 1e6
     return Scenario.named("baseline/ten-gig").with_(
-        {"duration": f"{length_us:.3f} us", "warmup": f"{length_us / 10:.3f} us", "flow.0.stagger": "0 s"}
+        {"duration": _text_us(hops), "warmup": _text_us(hops / 10), "flow.0.stagger": "0 s"}
     )
+
+
+def _text_us(hops: float) -> str:
+    return f"{hops / _HOPS_A_SECOND * 1e6:.3f} us"
 
 
 def measured(call: Kind, scenario: Scenario, seconds: float) -> float:
@@ -87,13 +89,6 @@ def swept(scenario: Scenario, runs: int) -> None:
     """Runs them as a sweep, into a store."""
     with tempfile.TemporaryDirectory() as folder:
         penstock.sweep(scenario, {}, seeds=runs, out=Path(folder) / "out")
-
-
-def single(scenario: Scenario, runs: int) -> None:
-    """Runs one after the other from Python, and takes the metrics of each."""
-    own = scenario.with_(PERCENTILES)
-    for seed in range(1, runs + 1):
-        _ = own.run(seed=seed).summary
 
 
 if __name__ == "__main__":
