@@ -59,7 +59,7 @@ struct Task {
 
 /// How a run has ended.
 enum Ending {
-    Run(Run),
+    Run(Box<Run>),
     Row(Vec<Cell>),
     /// It was stopped before its end.
     Dropped,
@@ -216,7 +216,7 @@ impl Task {
             (None, Err(error)) => Ending::Failed(error),
             (None, Ok(run)) if run.summary.interrupted_at_s.is_some() => Ending::Dropped,
             (None, Ok(run)) => match self.row {
-                None => Ending::Run(run),
+                None => Ending::Run(Box::new(run)),
                 Some((columns, queue)) => {
                     row(&run, &columns, queue.as_deref()).map_or_else(Ending::Failed, Ending::Row)
                 }
@@ -228,7 +228,7 @@ impl Task {
 /// An end as Python sees it.
 fn shown(py: Python<'_>, index: u64, ending: Ending) -> PyResult<(u64, Option<Py<PyAny>>, Option<PyErr>)> {
     let error = match ending {
-        Ending::Run(run) => return Ok((index, Some(Py::new(py, PyRun(run))?.into_any()), None)),
+        Ending::Run(run) => return Ok((index, Some(Py::new(py, PyRun(*run))?.into_any()), None)),
         Ending::Row(row) => return Ok((index, Some(row.into_pyobject(py)?.unbind()), None)),
         Ending::Dropped => return Ok((index, None, None)),
         Ending::Refused(error) => scenario_error(py, &error),

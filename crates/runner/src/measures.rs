@@ -109,13 +109,20 @@ impl<'r> Judged<'r> {
     /// Gives the samples of a column of the queue to `take`, each with its time in s, in order.
     fn samples(&self, column: &str, mut take: impl FnMut(f64, u64)) -> Result<(), RunError> {
         let Some(queue) = self.queue else { return Ok(()) };
-        let rows = self.run.rows_of(Table::Queues, &["time_s", "priority", column], Some(&[queue.name.as_str()]))?;
+        let own = [queue.name.as_str()];
+        // A file is read for the rows of this queue alone. Rows in memory are not copied, and looked through here.
+        let only = self.run.path.as_ref().map(|_| &own[..]);
+        let rows = self.run.rows_of(Table::Queues, &["time_s", "queue", "priority", column], only)?;
         for batch in &rows.batches {
-            let (time, priority) = (reals(batch, "time_s"), named(batch, "priority").as_primitive::<UInt8Type>());
-            let values = named(batch, column).as_primitive::<UInt64Type>();
+            let names = named(batch, "queue").as_dictionary::<Int32Type>();
+            let listed = names.values().as_string::<i32>();
+            let wanted: Vec<bool> = (0..listed.len()).map(|i| listed.value(i) == queue.name).collect();
+            let (time, keys) = (reals(batch, "time_s"), names.keys().values());
+            let priority = named(batch, "priority").as_primitive::<UInt8Type>().values();
+            let values = named(batch, column).as_primitive::<UInt64Type>().values();
             for (row, &time_s) in time.iter().enumerate() {
-                if priority.value(row) == queue.priority {
-                    take(time_s, values.value(row));
+                if wanted[keys[row] as usize] && priority[row] == queue.priority {
+                    take(time_s, values[row]);
                 }
             }
         }
@@ -164,7 +171,7 @@ impl<'r> Judged<'r> {
         let rows = self.run.rows_of(Table::Rates, &["time_s", "flow", "rate_bps", "fair_rate_bps"], None)?;
         for batch in &rows.batches {
             let (time, fair) = (reals(batch, "time_s"), reals(batch, "fair_rate_bps"));
-            let rates = named(batch, "rate_bps").as_primitive::<UInt64Type>();
+            let rates = named(batch, "rate_bps").as_primitive::<UInt64Type>().values();
             let names = named(batch, "flow").as_dictionary::<Int32Type>();
             let listed = names.values().as_string::<i32>();
             let places: Vec<Option<usize>> =
@@ -173,7 +180,7 @@ impl<'r> Judged<'r> {
                 let Some(flow) = places[name as usize].filter(|_| fair[row] > 0.0) else { continue };
                 flows[flow].active_from_s.get_or_insert(time[row]);
                 if time[row] >= summary.warmup_s {
-                    flows[flow].rates.push((time[row], rates.value(row) as f64));
+                    flows[flow].rates.push((time[row], rates[row] as f64));
                 }
             }
         }
