@@ -17,6 +17,8 @@ from penstock._core import __version__ as __version__
 from penstock.arenas.arena import Arena as Arena
 from penstock.arenas.arena import arena as arena
 from penstock.arenas.arena_file import ArenaError as ArenaError
+from penstock.batches import ManyRuns as ManyRuns
+from penstock.batches import run_many as run_many
 from penstock.catalogue import keys as keys
 from penstock.catalogue import scenarios as scenarios
 from penstock.catalogue import schema as schema

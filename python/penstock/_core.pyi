@@ -6,9 +6,12 @@ Nested data is JSON text here; the package ``penstock`` makes Python objects of 
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from arro3.core import Table
+
+from penstock._core_runs import Pool as Pool
+from penstock._core_runs import Stepper as Stepper
 
 __version__: str
 
@@ -411,6 +414,12 @@ class Result:
         Raises:
             OutputError: there is none, or it is not whole.
         """
+
+    def measures(self, names: Sequence[tuple[str, bool]], queue: str | None = None) -> list[float | None]:
+        """Return metrics, each by its name and by whether it is one of the queue of that name or of the run."""
+
+    def row(self, columns: Sequence[str], queue: str | None = None) -> list[Any]:
+        """Return the row of the run in a table of runs, judged by the queue of that name, or by its longest."""
 
     def summary_json(self, *, flows: bool = True) -> str:
         """Give the run in numbers, the object of ``summary.json``."""

@@ -51,7 +51,8 @@ class RunCallbacks:
         skipped: called with how many runs of a sweep are there already, before the first.
         refused: called with how many runs of a sweep cannot run, as their values do not go together, before the first.
         run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``. Of runs
-            on a cluster nothing is reported before they end.
+            on a cluster nothing is reported before they end. Of a sweep without series it hears of runs that take
+            longer than a tenth of a second.
         done: called after each run whose result is kept.
         failed: called for each run that fails where that ends none of the others, with its label and the reason.
         lost: called for each run whose worker was lost and that is sent again, with its label and the reason.
@@ -109,6 +110,7 @@ class Run:
         profile: instead of the scenario's.
         out: folder for the records; without one they stay in memory.
         limit: as in :meth:`penstock.scenario.Scenario.run`.
+        settings: keys that are set first, as text: several runs may share a ``scenario``.
     """
 
     label: str
@@ -118,6 +120,18 @@ class Run:
     profile: str | None = None
     out: Path | None = None
     limit: int = 1
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def laid_out(self) -> Scenario:
+        """Make the scenario, with its settings.
+
+        Raises:
+            ScenarioError: a key cannot be set.
+        """
+        scenario = self.scenario()
+        for key, value in self.settings:
+            scenario.set(key, value)
+        return scenario
 
 
 @dataclass(frozen=True)

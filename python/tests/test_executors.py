@@ -280,3 +280,61 @@ def test_processes_are_found_by_their_parents() -> None:
         assert set(below(child.pid)) < set(below(os.getpid()))
         child.communicate(b"\n")
     assert child.pid not in children(os.getpid())
+
+
+class _FakeRay:
+    """As much of Ray as a session asks for: tasks run when they are waited for, the first loses its worker."""
+
+    class exceptions:  # noqa: N801 - as Ray has it
+        class RayError(Exception):
+            pass
+
+        class WorkerCrashedError(RayError):
+            pass
+
+        NodeDiedError = OutOfMemoryError = ObjectLostError = LocalRayletDiedError = WorkerCrashedError
+
+    def __init__(self, loses: int) -> None:
+        self.sizes: list[int] = []
+        self.tasks: dict[int, Any] = {}
+        self.loses = loses
+
+    def remote(self, **_: Any) -> Any:
+        def task(function: Any) -> Any:
+            return type("Task", (), {"remote": lambda _, *given: self._send(function, given)})()
+
+        return task
+
+    def _send(self, function: Any, given: Any) -> int:
+        self.sizes.append(len(given[0]))
+        self.tasks[len(self.sizes)] = function, pickle.dumps(given)
+        return len(self.sizes)
+
+    def wait(self, references: list[int], num_returns: int, timeout: float) -> tuple[list[int], list[int]]:
+        return references[:num_returns], references[num_returns:]
+
+    def get(self, reference: int) -> Any:
+        if reference == self.loses:
+            raise self.exceptions.WorkerCrashedError("its node is gone")
+        function, given = self.tasks[reference]
+        return function(*pickle.loads(given))
+
+
+def test_short_runs_travel_in_batches_and_alone_after_a_loss() -> None:
+    ray = _FakeRay(loses=3)
+    session = ray_cluster._Tasks[Any](ray, 2)
+
+    class Cluster(_FakeCluster):
+        def session(self, callbacks: RunCallbacks) -> Any:
+            return session
+
+    lost: list[str] = []
+    callbacks = RunCallbacks(lost=lambda label, _: lost.append(label))
+    found = penstock.run_many(Scenario.from_toml(SMALL), seeds=40, callbacks=callbacks, executor=Cluster())
+    rows = found.table().to_struct_array().to_pylist()
+    assert rows == penstock.run_many(Scenario.from_toml(SMALL), seeds=40).table().to_struct_array().to_pylist()
+    # The first tasks tell how short runs are; all of one task are lost together, and then each goes alone.
+    assert ray.sizes[:2] == [1, 1]
+    assert ray.sizes[2] == len(lost) > 1
+    assert ray.sizes.count(1) >= 2 + len(lost)
+    assert len(ray.sizes) < 40 + len(lost)

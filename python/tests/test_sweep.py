@@ -13,10 +13,11 @@ import pytest
 import sweep_trial
 from conftest import SMALL
 
-from penstock import ArgumentError, Result, RunCallbacks, Scenario, Sweep, SweepError, Variant, sweep
+from penstock import ArgumentError, ClaimError, Result, RunCallbacks, Scenario, Sweep, SweepError, Variant, sweep
 from penstock.sweeps import store
 from penstock.sweeps.axes import columns, points, typed
 from penstock.sweeps.design import cases, design, read
+from penstock.sweeps.sweep import RunRecorder
 from penstock.sweeps.tables import record, schema
 
 BUFFERS = {"topology.star.buffer": ["60 KB", "120 KB"]}
@@ -281,17 +282,13 @@ def test_the_same_run_is_run_once(tmp_path: Path) -> None:
 
 def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
     planned: list[int] = []
-    labels: list[str] = []
-
-    def run(label: str) -> None:
-        labels.append(label)
-
+    done: list[int] = []
     weights = {"schemes.qcn.w": [1, 2, 4]}
-    callbacks = RunCallbacks(planned=planned.append, run=run)
+    callbacks = RunCallbacks(planned=planned.append, done=lambda: done.append(1))
     found = sweep(_small(), weights, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", callbacks=callbacks)
     # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
     assert planned == [8]
-    assert len(labels) == 8
+    assert len(done) == 8
     # All are reported, each with its value.
     assert found.finished
     rows = list(zip(*(found.column(name) for name in ("w", "scheme", "seed")), strict=True))
@@ -331,14 +328,14 @@ def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Scenario.run
+    whole = RunRecorder.__call__
 
-    def failing(self: Scenario, **keywords: Any) -> Result:
-        if keywords["seed"] == 2:
+    def failing(self: RunRecorder, index: int, result: Result, loss: ClaimError | None) -> Any:
+        if result.summary["seed"] == 2:
             raise MemoryError("there is not enough memory")
-        return whole(self, **keywords)
+        return whole(self, index, result, loss)
 
-    monkeypatch.setattr(Scenario, "run", failing)
+    monkeypatch.setattr(RunRecorder, "__call__", failing)
     messages: list[tuple[str, str]] = []
     callbacks = RunCallbacks(failed=lambda label, reason: messages.append((label, reason)))
     found = sweep(_small(), BUFFERS, seeds=3, out=tmp_path / "out", callbacks=callbacks)

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use penstock_schemes::{BitRate, Draw, Duration, FlowKey, Gate, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+use penstock_schemes::{
+    BitRate, Draw, Duration, FlowKey, Gap, Gate, Instant, Octets, Out, ReactionPoint, Release, Scheme,
+};
 
 use crate::destination::acknowledged;
 use crate::flow::Flow;
@@ -77,6 +79,10 @@ pub struct Limiter<S: Scheme, D> {
     pacer: PacerState,
     /// The allowed rate.
     rate: BitRate,
+    /// The rate of the port's line.
+    line: BitRate,
+    /// The most that a caller allows besides the reaction point.
+    cap: BitRate,
     /// The congestion window; [`UNLIMITED`] without one.
     window: Octets,
     /// Octets in flight of all its flows, where the scheme has acknowledgements.
@@ -120,6 +126,8 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             alone: true,
             pacer: PacerState::new(spec.pacer, rate),
             rate,
+            line: spec.line,
+            cap: spec.line,
             flows: Vec::new(),
             in_turn: FlowId::NONE,
             turn: 0,
@@ -334,18 +342,30 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             self.armed = at;
             alarms.wake(at, Timer::ReactionPoint(own), self.number);
         }
-        let allowance = rp.allowance();
-        let changed = allowance.rate != self.rate || window(rp) != self.window || rp.limiting() != self.limiting;
+        let rate = rp.allowance().rate.min(self.cap);
+        let changed = rate != self.rate || window(rp) != self.window || rp.limiting() != self.limiting;
         Answers { changed }
     }
 
-    /// Gives effect to the reaction point's answers.
+    /// The rate that its reaction point allows, or without one the line's; no more than the cap.
+    pub(crate) fn allowed_rate(&self) -> BitRate {
+        self.rp.as_ref().map_or(self.line, |rp| rp.allowance().rate).min(self.cap)
+    }
+
+    /// No more than `cap` is allowed from now on, once [`take_over`](Self::take_over) gives effect to it.
+    pub(crate) fn set_cap(&mut self, cap: BitRate) {
+        self.cap = cap;
+    }
+
+    /// Gives effect to the reaction point's answers, and to the cap.
     pub(crate) fn take_over(&mut self, now: Instant) {
-        let Some(rp) = &self.rp else { return };
-        let rate = rp.allowance().rate;
-        (self.window, self.limiting) = (window(rp), rp.limiting());
+        let rate = self.allowed_rate();
+        if let Some(rp) = &self.rp {
+            (self.window, self.limiting) = (window(rp), rp.limiting());
+        }
         if rate != self.rate {
-            self.pacer.change(now, self.rate, rate, rp.gap());
+            let gap = self.rp.as_ref().map_or(Gap::Rest, ReactionPoint::gap);
+            self.pacer.change(now, self.rate, rate, gap);
             self.rate = rate;
         }
     }

@@ -341,6 +341,15 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
         self.changes = before;
     }
 
+    /// A limiter allows no more than `rate` from now on, whatever its reaction point allows. That is no answer of the scheme's.
+    pub fn cap(&mut self, now: Instant, limiter: LimiterId, rate: BitRate, driver: &mut (impl Alarms + Watch<S, D>)) {
+        self.limiters[limiter.index()].set_cap(rate);
+        let before = self.changes;
+        self.take_over(now, limiter, driver);
+        self.changes = before;
+        self.wake(now, limiter, driver);
+    }
+
     /// After any call of a reaction point: asks for its timer, and gives effect to its answers.
     #[inline(always)]
     fn heed(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {
@@ -359,12 +368,11 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     /// Gives effect to a reaction point's answers.
     fn take_over(&mut self, now: Instant, limiter: LimiterId, driver: &mut impl Watch<S, D>) {
         let state = &mut self.limiters[limiter.index()];
-        let Some(rp) = &state.rp else { return };
-        let limiting = rp.limiting();
+        let limiting = state.rp.as_ref().is_some_and(ReactionPoint::limiting);
         if limiting != state.limiting() {
             driver.limiting_changes(limiter, limiting);
         }
-        if rp.allowance().rate != state.rate() {
+        if state.allowed_rate() != state.rate() {
             driver.rate_changes(state, &self.flows);
         }
         let before = state.allowed();

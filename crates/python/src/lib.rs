@@ -12,10 +12,13 @@ mod errors;
 mod folder;
 mod golden;
 mod jobs;
+mod measures;
+mod pool;
 mod qcn;
 mod quantity;
 mod result;
 mod scenario;
+mod stepper;
 mod table;
 // Frames on wires: Linux's sockets.
 #[cfg(target_os = "linux")]
@@ -45,6 +48,8 @@ mod _core {
     #[pymodule_export]
     use super::jobs::{job_files, job_text};
     #[pymodule_export]
+    use super::pool::PyPool;
+    #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]
     use super::quantity::{read_quantity, show_quantity, show_share, write_quantity};
@@ -52,6 +57,8 @@ mod _core {
     use super::result::PyRun;
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::stepper::PyStepper;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node};

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use crate::errors::output_error;
+use crate::measures::{self, Cell};
 use crate::table::to_arro3;
 
 /// The result of a run.
@@ -35,6 +36,19 @@ impl PyRun {
     /// The queues of the summary, a row each, as an `arro3.core.Table`: the columns by which they are chosen and shown.
     fn queues_shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_arro3(py, penstock_runner::queues(&self.0.summary))
+    }
+
+    /// Metrics of the run, and of its queue called `queue`, each by its name and by whether it is of the queue; `None` for one that
+    /// the run does not have.
+    #[pyo3(signature = (names, queue = None))]
+    fn measures(&self, py: Python<'_>, names: Vec<(String, bool)>, queue: Option<&str>) -> PyResult<Vec<Cell>> {
+        py.detach(|| measures::values(&self.0, &names, queue)).map_err(|error| unread(&error))
+    }
+
+    /// The row of the run in a table of runs with these columns, judged by the queue called `queue`, or by its longest.
+    #[pyo3(signature = (columns, queue = None))]
+    fn row(&self, py: Python<'_>, columns: Vec<String>, queue: Option<&str>) -> PyResult<Vec<Cell>> {
+        py.detach(|| measures::row(&self.0, &columns, queue)).map_err(|error| unread(&error))
     }
 
     /// The resolved scenario, as TOML.

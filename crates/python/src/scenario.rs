@@ -228,7 +228,7 @@ impl PyScenario {
     }
 }
 
-fn chosen(scheme: Option<String>, profile: Option<String>, seed: Option<Seed>, limit: u64) -> Choice {
+pub(crate) fn chosen(scheme: Option<String>, profile: Option<String>, seed: Option<Seed>, limit: u64) -> Choice {
     Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed), limits: Limits::raised(limit) }
 }
 
@@ -238,7 +238,7 @@ impl PyScenario {
     }
 
     /// The scenario as it is now; keys that are set from now on do not change it.
-    fn now(&self) -> Arc<Scenario> {
+    pub(crate) fn now(&self) -> Arc<Scenario> {
         Arc::clone(&self.scenario.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -326,7 +326,7 @@ impl<'py> FromPyObject<'_, 'py> for Wanted {
 }
 
 /// A seed. A whole number that no seed can have is an error of the scenario, not one of conversion.
-struct Seed(u64);
+pub(crate) struct Seed(u64);
 
 impl<'py> FromPyObject<'_, 'py> for Seed {
     type Error = PyErr;
@@ -354,7 +354,7 @@ fn still_waits(py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
 }
 
 /// Lets Python handle its signals, and tells the caller's function how far the run is.
-fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: &Progress) -> PyResult<()> {
+pub(crate) fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: &Progress) -> PyResult<()> {
     py.check_signals()?;
     if let Some(progress) = progress {
         let wall_s = at.wall.as_secs_f64();

@@ -98,7 +98,8 @@ pub enum Source {
     Keys(&'static [&'static str]),
     /// Of a key of the flows of `[[flow]]` tables that have it: the median, the mean or the sum.
     Flows(Over, &'static str),
-    /// By the function of its name in `penstock.metrics`, from the summary or the recorded samples.
+    /// By a function of its name, from the summary or the recorded samples: of `penstock_runner::Judged`, or of `penstock.metrics` where it
+    /// has more arguments.
     Function,
 }
 

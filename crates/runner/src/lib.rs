@@ -22,6 +22,7 @@ mod file;
 mod fingerprint;
 mod folder;
 mod jobs;
+mod measures;
 mod memory;
 mod parallel_run;
 mod probe;
@@ -29,6 +30,7 @@ mod recorder;
 mod rows;
 mod select;
 mod sink;
+mod stepper;
 mod tables;
 mod threads;
 
@@ -46,9 +48,11 @@ pub use error::RunError;
 pub use figure_columns::{in_brief, queues};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folder::{Folder, Holds};
+pub use measures::Judged;
 pub use recorder::Recorder;
 use select::Selection;
 pub use sink::Records;
+pub use stepper::Stepper;
 pub use tables::{Column, TABLES, Table, TableInfo};
 pub use threads::{Threading, Threads};
 

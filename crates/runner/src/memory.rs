@@ -30,6 +30,7 @@ pub(crate) fn check_network(plan: &Plan, parts: usize) -> Result<(), RunError> {
 }
 
 /// Watches the memory that a run holds.
+#[derive(Debug)]
 pub(crate) struct Memory {
     limits: Limits,
     /// Memory that the system has been asked for, octets.

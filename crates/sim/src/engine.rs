@@ -19,6 +19,7 @@ pub(crate) mod parameter_changes;
 mod prefetch;
 mod run_state;
 mod setup;
+pub(crate) mod steering;
 mod ties;
 mod transmit_queue;
 mod transport;

@@ -80,6 +80,7 @@ mod state;
 pub use engine::Sim;
 pub use engine::parallel::{self, CombinedView, RemoteFrames};
 pub use engine::parameter_changes::Reconfiguration;
+pub use engine::steering::Steering;
 
 pub use hosts::transport::longest_frame;
 pub use network::Network;

@@ -21,6 +21,23 @@ Take = Callable[[int, Result, ClaimError | None], T]
 """Makes of a run's index, its result and the error of a broken claim to lose no frame what is kept of it."""
 
 
+class QuickTake:
+    """A function that takes little from a result: a machine's runs with such a one need no thread of Python each.
+
+    They run in the engine's threads, and the caller's thread takes from their results.
+    """
+
+    @property
+    def quick(self) -> bool:
+        """Whether it does."""
+        return True
+
+    @property
+    def row(self) -> tuple[Sequence[str], str | None] | None:
+        """The columns of a row that is all that it takes, and the queue by which the run is judged, if that is so."""
+        return None
+
+
 @dataclass(frozen=True)
 class JobOutcome(Generic[T]):
     """How a job ended. One that ended early has neither a value nor an error.
@@ -84,7 +101,7 @@ def perform(run: "Run", progress: "Progress | None") -> tuple[Result, ClaimError
         KeyboardInterrupt: it was ended while it was laid out.
         Exception: as for :meth:`penstock.scenario.Scenario.run`.
     """
-    result = run.scenario().run(
+    result = run.laid_out().run(
         scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
     )
     return result, result.broken_claim()

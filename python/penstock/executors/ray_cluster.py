@@ -22,7 +22,7 @@ from penstock import _core, interrupts
 from penstock._core import PenstockError, __version__
 from penstock.data_frames import MissingExtraError
 from penstock.errors import ArgumentError
-from penstock.executors.executor import Executor, Job, JobOutcome, Session
+from penstock.executors.executor import Executor, Job, JobOutcome, QuickTake, Session
 from penstock.executors.processes import below, children, cores, kill
 from penstock.result import ClaimError, Result
 
@@ -42,6 +42,9 @@ _SETTINGS = 4
 _BETWEEN_COUNTS_S = 1.0
 _WAITING = 2
 """Jobs a worker that are sent before one has ended, so that none is idle meanwhile."""
+_TASK_S = 0.5
+"""Time of a task that has several jobs; each task costs its sender milliseconds."""
+_MOST_TOGETHER = 256
 _ESSENTIAL = ("raylet", "gcs_server")
 """Ray's processes that end in order; the others have nothing to lose."""
 
@@ -148,44 +151,69 @@ _HINT = "name HOST:PORT of the head of a cluster that this machine is a node of,
 
 
 class _Tasks(Session[T]):
+    """The jobs of one call.
+
+    A task is a job, or several jobs that take little and end soon: a task costs milliseconds. A job whose worker was
+    lost goes alone the next time, so that it takes no other with it.
+    """
+
     def __init__(self, ray: Any, workers: int | None) -> None:
         self._ray = ray
         self._workers = workers
-        self._task = ray.remote(num_cpus=1, max_retries=0)(work)
-        self._jobs: dict[Any, Job[T]] = {}
-        self._room = 0
+        self._task = ray.remote(num_cpus=1, max_retries=0)(work_all)
+        self._jobs: dict[Any, list[Job[T]]] = {}
+        self._waiting: list[Job[T]] = []
+        self._alone: set[int] = set()
+        self._together = 1
+        self._tasks = 0
         self._counted_s = 0.0
 
     @property
     def room(self) -> int:
         if self._workers is not None:
-            return self._workers
-        if not self._room or time.monotonic() - self._counted_s > _BETWEEN_COUNTS_S:
+            return self._workers * self._together
+        if not self._tasks or time.monotonic() - self._counted_s > _BETWEEN_COUNTS_S:
             cpus = int(self._ray.cluster_resources().get("CPU", 0))
-            self._room, self._counted_s = _WAITING * max(1, cpus), time.monotonic()
-        return self._room
+            self._tasks, self._counted_s = _WAITING * max(1, cpus), time.monotonic()
+        return self._tasks * self._together
 
     def submit(self, job: Job[T]) -> None:
-        # Records go to a folder of this machine, and values are taken from them here.
-        sent = job if job.run.out is None else Job(job.index, job.run, _nothing, job.keep_interrupted)
-        self._jobs[self._task.remote(sent, __version__)] = job
+        quick = isinstance(job.take, QuickTake) and job.take.quick and job.run.out is None
+        if not quick or job.index in self._alone:
+            self._send([job])
+            return
+        self._waiting.append(job)
+        if len(self._waiting) >= self._together:
+            self._send_waiting()
 
     def ended(self, timeout_s: float) -> Sequence[JobOutcome[T]]:
+        self._send_waiting()
         if not self._jobs:
             return []
         self._ray.wait(list(self._jobs), num_returns=1, timeout=timeout_s)
         ready, _ = self._ray.wait(list(self._jobs), num_returns=len(self._jobs), timeout=0)
-        return [self._answer(reference) for reference in ready]
+        return [ended for reference in ready for ended in self._answer(reference)]
 
     def stop(self) -> Sequence[JobOutcome[T]]:
+        self._waiting = []
         found = self.ended(0)
         for reference in self._jobs:
             self._ray.cancel(reference, force=True)
         self._jobs = {}
         return found
 
-    def _answer(self, reference: Any) -> JobOutcome[T]:
-        job = self._jobs.pop(reference)
+    def _send_waiting(self) -> None:
+        if self._waiting:
+            self._send(self._waiting)
+            self._waiting = []
+
+    def _send(self, jobs: list[Job[T]]) -> None:
+        # Records go to a folder of this machine, and values are taken from them here.
+        sent = [job if job.run.out is None else Job(job.index, job.run, _nothing, job.keep_interrupted) for job in jobs]
+        self._jobs[self._task.remote(sent, __version__)] = jobs
+
+    def _answer(self, reference: Any) -> Sequence[JobOutcome[T]]:
+        jobs = self._jobs.pop(reference)
         errors = self._ray.exceptions
         lost = (
             errors.WorkerCrashedError,
@@ -195,17 +223,28 @@ class _Tasks(Session[T]):
             errors.LocalRayletDiedError,
         )
         try:
-            ended, records = self._ray.get(reference)
+            ends, took_s = self._ray.get(reference)
         except lost as error:
-            return JobOutcome(job.index, lost=_reason(error))
+            self._alone.update(job.index for job in jobs)
+            return [JobOutcome(job.index, lost=_reason(error)) for job in jobs]
         except errors.RayError as error:
-            return JobOutcome(job.index, error=PenstockError(_of_a_node(error)))
+            return [JobOutcome(job.index, error=PenstockError(_of_a_node(error))) for job in jobs]
+        self._together = max(1, min(_MOST_TOGETHER, int(_TASK_S * len(jobs) / max(took_s, 1e-6))))
+        return [self._taken(job, ended, records) for job, (ended, records) in zip(jobs, ends, strict=True)]
+
+    def _taken(self, job: Job[T], ended: JobOutcome[T], records: Records | None) -> JobOutcome[T]:
         if records is None or job.run.out is None:
             return JobOutcome(job.index, ended.values, ended.error)
         try:
             return job.taken(*unpacked(records, job.run.out))
         except Exception as error:
             return JobOutcome(job.index, error=error)
+
+
+def work_all(jobs: Sequence[Job[T]], version: str) -> tuple[list[tuple[JobOutcome[T], Records | None]], float]:
+    """Run jobs on a node, one after the other; return how each ended, with its records, and the time of all, s."""
+    begun_s = time.monotonic()
+    return [work(job, version) for job in jobs], time.monotonic() - begun_s
 
 
 def work(job: Job[T], version: str) -> tuple[JobOutcome[T], Records | None]:

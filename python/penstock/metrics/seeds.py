@@ -100,7 +100,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
     run = JudgedRun(result, longest(summary, queue))
     throughput_bps = {flow["name"]: flow["throughput_bps"] for flow in summary["flows"]}
     return Measured(
-        values={metric.name: run.value(metric) for metric in COMPARED},
+        values=dict(zip((metric.name for metric in COMPARED), run.values(COMPARED), strict=True)),
         flows_with={m.name: len(with_flow_key(summary, m)) for m in COMPARED if m.flow_key is not None},
         flows=len(summary["flows"]),
         groups={group.name: fmean(throughput_bps[flow] for flow in group.flows) for group in groups(result)},

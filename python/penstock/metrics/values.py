@@ -1,19 +1,16 @@
-"""The values of metrics in a result: from its summary, or from the samples of its tables.
+"""The values of metrics in a result: the engine's for a whole run, else from the samples of its tables.
 
 Without a window the time after the warm-up counts, and lengths and shares are weighted with time, exact. From
 ``from_s`` to ``to_s`` they come from the samples, each of which describes the interval that it ends.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import Parameter, Signature
-from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.columns import rows_of
 from penstock.metrics.registry import Metric, levels
 
 if TYPE_CHECKING:
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 
 END = float("inf")
 
-_OVER: dict[str, Callable[[Any], float]] = {"median": median, "mean": fmean, "sum": sum}
-
 
 @dataclass(frozen=True)
 class JudgedRun:
@@ -36,38 +31,14 @@ class JudgedRun:
     result: "Result"
     queue: "QueueSummary | None"
 
-    @property
-    def summary(self) -> "Summary":
-        """The numbers of the run."""
-        return self.result.summary
-
-    @cached_property
-    def octets(self) -> "NDArray[Any]":
-        """The samples of the queue's length after the warm-up, octets."""
-        return np.empty(0) if self.queue is None else measured_octets(self.result, self.queue)
-
     def value(self, metric: Metric) -> float | None:
         """Return a metric of the run or of the queue; ``None`` where the run has none."""
-        if metric.level == "queue" and self.queue is None:
-            return None
-        if isinstance(metric.source, str):
-            return FUNCTIONS[metric.name](self)
-        if metric.flow_key is not None:
-            found = with_flow_key(self.summary, metric)
-            return _OVER[metric.source["flows"][0]](found) if found else None
-        if metric.level == "queue":
-            value = _sum(metric, self.queue)
-            # A run without histograms has samples.
-            return FUNCTIONS[metric.name](self) if value is None and metric.name in FUNCTIONS else value
-        first = [*self.summary.get("completions", [])[:1], *self.summary.get("jobs", [])[:1]]
-        return _sum(metric, self.summary, self.summary["totals"], *first)
+        return self.values([metric])[0]
 
-
-def _sum(metric: Metric, *places: Any) -> float | None:
-    """Return the sum of the keys of a metric, each from the first object that has it; ``None`` if one is missing."""
-    keys = metric.source["keys"]  # type: ignore[index]
-    values: list[Any] = [next((place[key] for place in places if key in place), None) for key in keys]
-    return None if None in values else sum(values)
+    def values(self, metrics: Sequence[Metric]) -> list[float | None]:
+        """Return several of them."""
+        names = [(metric.name, metric.level == "queue") for metric in metrics]
+        return self.result._core.measures(names, None if self.queue is None else self.queue["name"])
 
 
 def with_flow_key(summary: "Summary", metric: Metric) -> list[float]:
@@ -75,78 +46,6 @@ def with_flow_key(summary: "Summary", metric: Metric) -> list[float]:
     values: Iterable[Any] = (flow.get(str(metric.flow_key)) for flow in summary["flows"])
     return [value for value in values if value is not None]
 
-
-def _percentile(rank: float) -> Callable[[JudgedRun], float | None]:
-    return lambda run: float(np.percentile(run.octets, rank)) if len(run.octets) else None
-
-
-def _queue_amplitude_octets(run: JudgedRun) -> float | None:
-    return float(np.diff(np.percentile(run.octets, (5, 95)))[0]) / 2 if len(run.octets) else None
-
-
-def _throughput_bps(run: JudgedRun) -> float | None:
-    """Return the rate of all flows together. That of a flow with a size covers only the time that it is there."""
-    measured_s = run.summary["duration_s"] - run.summary["warmup_s"]
-    flows = run.summary["flows"]
-    parts = (
-        flow["throughput_bps"] * (flow["active_s"] / measured_s if "active_s" in flow and measured_s > 0 else 1.0)
-        for flow in flows
-    )
-    return sum(parts) if flows else None
-
-
-def _flows_left(run: JudgedRun) -> float | None:
-    # The first is that of all flows.
-    every = run.summary.get("completions", [])[:1]
-    return every[0]["flows"] - every[0]["completed"] if every else None
-
-
-def _frames_dropped_measured(run: JudgedRun) -> float | None:
-    if run.queue is None:
-        return None
-    series = _series(run.result, run.queue)
-    return float(series.dropped[inside(series.time_s, series.warmup_s, END)].sum())
-
-
-def _rate_amplitude_bps(run: JudgedRun) -> float | None:
-    result = run.result
-    time_s, rate_bps, fair_bps = (result.column("rates", name) for name in ("time_s", "rate_bps", "fair_rate_bps"))
-    measured = (time_s >= run.summary["warmup_s"]) & (fair_bps > 0)
-    rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
-    amplitudes = []
-    for flow in run.summary["flows"]:
-        rows = rows_of_flow.get(flow["name"])
-        if not flow["controlled"] or rows is None:
-            continue
-        samples = rate_bps[rows[measured[rows] & (time_s[rows] <= _end_s(flow, time_s[rows], fair_bps[rows]))]]
-        if len(samples):
-            p5, p95 = np.percentile(samples, (5, 95))
-            amplitudes.append(float(p95 - p5) / 2)
-    return fmean(amplitudes) if amplitudes else None
-
-
-def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]") -> float:
-    """Return when a flow ends: it completes, or never, as far as the samples go."""
-    if flow["completion_time_s"] is None:
-        return END
-    active = np.flatnonzero(fair_bps > 0)
-    return float(time_s[active[0]]) + flow["completion_time_s"] if len(active) else END
-
-
-FUNCTIONS: Mapping["MetricName", Callable[[JudgedRun], float | None]] = {
-    "queue_p50_octets": _percentile(50),
-    "queue_p90_octets": _percentile(90),
-    "queue_p95_octets": _percentile(95),
-    "queue_p99_octets": _percentile(99),
-    "queue_p999_octets": _percentile(99.9),
-    "queue_amplitude_octets": _queue_amplitude_octets,
-    "throughput_bps": _throughput_bps,
-    "jain_index": lambda run: run.summary["jain_index"] if run.summary["flows"] else None,
-    "rate_amplitude_bps": _rate_amplitude_bps,
-    "flows_left": _flows_left,
-    "frames_dropped_measured": _frames_dropped_measured,
-}
-"""The metrics that no summary has, or some alone; those of :mod:`penstock.metrics.samples` have arguments as well."""
 
 _Taken = Callable[["NDArray[Any]"], Any]
 
@@ -215,7 +114,8 @@ class MetricFunction:
         if given.get("flow") is not None:
             flow = flow_of(result, given["flow"])
             if from_s is None:
-                return _sum(at["flow"], flow)
+                keys: Any = at["flow"].source
+                return flow.get(keys["keys"][0])
             column, take = WINDOWED[self.name]
             time_s, samples = flow_samples(result, column)
             return float(take(samples[flow["name"]][inside(time_s, *window)].astype(float)))

@@ -203,10 +203,7 @@ def _is_range(value: Mapping[str, Any]) -> bool:
 
 
 def _key(key: str, given: Any, location: AxisLocation) -> Key:
-    if key == "seed":
-        raise location.error(key, "seeds are not varied as a key is", "write seeds = N, or a list of seeds")
-    if key == "scheme":
-        raise location.error(key, "schemes are not varied as a key is", 'write schemes = ["A", "B"]')
+    _check(key, (), location)
     if isinstance(given, Mapping):
         values = _spread(key, given, location)
     elif isinstance(given, str) or not isinstance(given, Iterable):
@@ -218,13 +215,32 @@ def _key(key: str, given: Any, location: AxisLocation) -> Key:
     if len(values) > MOST_VALUES:
         raise location.error(key, f"has {len(values)} values", f"write at most {MOST_VALUES}")
     for value in values:
+        _check(key, (value,), location)
+        if values.count(value) > 1:
+            raise location.error(key, f"has the value {value!r} twice", "write each once")
+    return Key(key, _unit(values), values)
+
+
+def key_of(key: str, values: tuple[Value, ...]) -> Key:
+    """Return a key with these values, in the unit that all of them have.
+
+    Raises:
+        SweepError: it is ``seed`` or ``scheme``, or a value is none that a key can have.
+    """
+    _check(key, values, NO_LOCATION)
+    return Key(key, _unit(values), values)
+
+
+def _check(key: str, values: Sequence[Any], location: AxisLocation) -> None:
+    if key == "seed":
+        raise location.error(key, "seeds are not varied as a key is", "write seeds = N, or a list of seeds")
+    if key == "scheme":
+        raise location.error(key, "schemes are not varied as a key is", 'write schemes = ["A", "B"]')
+    for value in values:
         if not isinstance(value, str | int | float | bool) or value in (math.inf, -math.inf) or value != value:
             raise location.error(
                 key, f"{value!r} is not a value of a key", "write a quantity as text, a number, a name, true or false"
             )
-        if values.count(value) > 1:
-            raise location.error(key, f"has the value {value!r} twice", "write each once")
-    return Key(key, _unit(values), values)
 
 
 def _unit(values: Sequence[Value]) -> str:

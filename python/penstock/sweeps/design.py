@@ -1,6 +1,7 @@
 """The design of a sweep: a scenario, the keys that are varied, schemes and seeds; from keywords or from a file."""
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -153,7 +154,7 @@ def design(
     own = scenario.with_(PERCENTILES)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
         raise location.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
-    first = tomllib.loads(own.to_toml()).get("seed", _own_seed()) if isinstance(seeds, int) else 0
+    first = first_seed(own) if isinstance(seeds, int) else 0
     numbers = seeds_of(seeds, first, location.error)
     made = Design(own, tuple(axes), tuple(schemes), numbers, profile, queue, series, limit, location)
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
@@ -286,20 +287,14 @@ def _variant(table: Table) -> Variant:
         raise table.error("name", error.message, error.hint) from None
 
 
+_SCHEME = re.compile(r'\bscheme = "([^"]*)"')
+_SETTINGS = re.compile(r"^\[schemes\.([^\]]*)\]$(?:\n(?!\[).*)*\n?", re.MULTILINE)
+
+
 def _acting(resolved: str) -> str:
     """Return the part of a resolved scenario that its results follow from: settings of schemes that act nowhere go."""
-    document = tomllib.loads(resolved)
-    acting = _named(document, "scheme")
-    document["schemes"] = {name: own for name, own in document.get("schemes", {}).items() if name in acting}
-    return json.dumps(document)
-
-
-def _named(document: Any, key: str) -> set[str]:
-    """Return all texts that a key has, wherever it stands."""
-    if isinstance(document, Mapping):
-        own = {value for name, value in document.items() if name == key and isinstance(value, str)}
-        return own.union(*(_named(value, key) for value in document.values()))
-    return set().union(*(_named(value, key) for value in document)) if isinstance(document, list) else set()
+    acting = set(_SCHEME.findall(resolved))
+    return _SETTINGS.sub(lambda table: table[0] if table[1] in acting else "", resolved)
 
 
 def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:
@@ -321,9 +316,10 @@ def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
     return made.location.error(key, message, error.hint or "")
 
 
-def _own_seed() -> int:
-    """Return the seed of a scenario that names none."""
-    return next(int(key["default"] or 0) for key in keys() if (key["section"], key["key"]) == ("", "seed"))
+def first_seed(scenario: Scenario) -> int:
+    """Return the seed of a scenario; that of one that names none is the key's default."""
+    default = next(int(key["default"] or 0) for key in keys() if (key["section"], key["key"]) == ("", "seed"))
+    return int(tomllib.loads(scenario.to_toml()).get("seed", default))
 
 
 def _words(document: Table, key: str) -> list[str]:

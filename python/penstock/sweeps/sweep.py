@@ -13,7 +13,7 @@ from penstock import _core
 from penstock.columns import to_numpy
 from penstock.data_frames import RUNS, MissingExtraError, Tables, xarray_dataset
 from penstock.errors import ArgumentError, nearest, unread
-from penstock.executors.executor import Executor
+from penstock.executors.executor import Executor, QuickTake
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, run_many
 from penstock.scenario import Scenario
@@ -276,7 +276,7 @@ class Sweep(Tables):
 
 
 @dataclass(frozen=True)
-class RunRecorder:
+class RunRecorder(QuickTake):
     """The parts of a run that are kept, taken in its thread or on its machine: the record, and the series in memory.
 
     Attributes:
@@ -286,6 +286,11 @@ class RunRecorder:
 
     queue: str | None
     series: bool
+
+    @property
+    def quick(self) -> bool:
+        """Whether it takes no time series."""
+        return not self.series
 
     def __call__(self, _index: int, result: Result, _loss: ClaimError | None) -> tuple[Record, dict[str, bytes]]:
         """Take it."""
