@@ -357,6 +357,10 @@ class Result:
         """How many threads ran it, and why; nothing for a run that was read from a folder."""
 
     @property
+    def python_share(self) -> float | None:
+        """The share of its time that the run spent in Python; None without a scheme there, or for a results folder."""
+
+    @property
     def interrupted(self) -> bool:
         """Whether the run was stopped before its end."""
 

@@ -10,6 +10,7 @@ mod catalogue;
 mod dcb;
 mod errors;
 mod folder;
+mod foreign;
 mod jobs;
 mod qcn;
 mod quantity;
@@ -40,6 +41,8 @@ mod _core {
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]
+    use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
+    #[pymodule_export]
     use super::jobs::job_text;
     #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
@@ -59,6 +62,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::foreign::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

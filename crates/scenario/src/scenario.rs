@@ -141,7 +141,8 @@ impl Scenario {
     /// As [`plan`](Self::plan), or if it was interrupted.
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let bounds = Bounds::new(choice.limits, waits);
-        let plan = Experiment::read(&self.tree, Location::FILE)
+        let plan = crate::foreign::load_all(&self.tree, choice)
+            .and_then(|()| Experiment::read(&self.tree, Location::FILE))
             .and_then(|record| Resolved::new(record, &self.name, choice))
             .and_then(|resolved| planner::plan(resolved, choice, &bounds));
         plan.map_err(|fault| self.as_written(fault).in_file(&self.file))

@@ -4,13 +4,15 @@ use penstock_schemes::{Info, SCHEMES};
 
 use super::Choice;
 use crate::error::{Fault, brief, suggest};
+use crate::foreign;
 use crate::keys::sections::{Experiment, ProfileName, SchemeName, Settings};
 use crate::keys::tree::Origin;
 
 /// The scheme of the priorities that have no table. The record then has settings of each scheme that runs, with its profile's values.
 pub(super) fn choose(record: &mut Experiment, choice: &Choice) -> Result<&'static Info, Fault> {
     if let Some(name) = &choice.scheme {
-        let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
+        let listed = || SCHEMES.iter().find(|info| info.name == name);
+        let Some(info) = foreign::at(name).or_else(listed) else {
             let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
             return Err(chosen("scheme", format!("unknown scheme \"{name}\""), hint));
         };

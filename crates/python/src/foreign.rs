@@ -1,0 +1,29 @@
+//! Schemes by their location: shared libraries (`./libmine.so`), and classes in Python (`my.py:MyScheme`).
+
+pub(crate) mod class;
+mod events;
+mod failure;
+mod functions;
+mod point;
+
+use penstock_scenario::foreign::Refusal;
+use penstock_schemes::foreign::Definition;
+
+pub(crate) use events::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
+pub(crate) use failure::{raised, share};
+
+/// Lets scenarios name schemes by their location.
+pub(crate) fn install() {
+    penstock_scenario::foreign::install(load);
+}
+
+fn load(location: &str) -> Result<&'static Definition, Refusal> {
+    if penstock_foreign::is_library(location) {
+        return penstock_foreign::load(location);
+    }
+    if location.contains(".py:") {
+        return class::load(location);
+    }
+    let message = format!("\"{location}\" is neither a shared library nor a class in a file of Python");
+    Err(Refusal { message, hint: "as in \"./libmine.so\" or \"my.py:MyScheme\"".to_owned() })
+}
