@@ -88,7 +88,7 @@ MUST_NOT_NAME = {
 # Layers of a crate, by the first name of a module's path: a module needs its own layer and those left of it.
 LAYERS = {
     "scenario": (
-        *("declared", "error", "hash", "limits", "names", "keys", "resolve", "plan"),
+        *("declared", "error", "foreign", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
     "jobs": (

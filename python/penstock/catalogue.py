@@ -45,7 +45,9 @@ def is_location(name: str) -> bool:
 
 def label_of(name: str) -> str:
     """Return the name that a scheme has in figures and folders: of a location, that of the class or the library."""
-    return name.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].partition(".")[0] if is_location(name) else name
+    return (
+        name.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].partition(".")[0] if is_location(name) else name
+    )
 
 
 def about(name: str) -> Scheme:

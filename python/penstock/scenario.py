@@ -335,8 +335,8 @@ class Scenario:
         interface for each port. It changes nothing else.
 
         ``scheme`` runs instead of the scenario's own: a name, the location of a shared library, ``./libmine.so``, or a
-        class below :class:`penstock.Scheme`, itself or by its location, ``my.py:MyScheme``. A method of such a class that
-        raises an exception ends the run with a ScenarioError, which has the file and the line.
+        class below :class:`penstock.Scheme`, itself or by its location, ``my.py:MyScheme``. A method of such a class
+        that raises an exception ends the run with a ScenarioError, which has the file and the line.
 
         ``threads`` is the number of threads that run it, or "auto" for as many of the machine's cores as pay. The
         result is the same to the last bit. A scenario that cannot be cut into parts runs on one thread;

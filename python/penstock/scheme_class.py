@@ -1,8 +1,8 @@
 """Schemes as classes in Python: what one is made of, and how the engine learns of it.
 
-A scheme is a class below :class:`Scheme` with up to three classes in it: its congestion point watches an output queue, its
-notification point answers at a destination, its reaction point limits a source. The engine calls the methods that they
-have. Times are picoseconds since the start of the run, sizes octets, rates bit/s; all are whole numbers.
+A scheme is a class below :class:`Scheme` with up to three classes in it. Its congestion point watches an output queue,
+its notification point answers at a destination, and its reaction point limits a source. The engine calls the methods
+that they have. Times are picoseconds since the start of the run, sizes octets, rates bit/s; all are whole numbers.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from penstock.errors import ArgumentError
 
@@ -38,9 +38,6 @@ class Parameter(NamedTuple):
     """The effect of the parameter."""
 
 
-P = TypeVar("P", bound="_Point")
-
-
 class _Point:
     """A point of a scheme.
 
@@ -50,12 +47,13 @@ class _Point:
     """
 
     p: Any
-    timeout: int | None
+    timeout: int | None = None
     _signals: list[tuple[int, int, int, int, int, list[int]]]
 
-    def __new__(cls: type[P], p: Any, _place: Any) -> P:
+    def __new__(cls, p: Any, _place: Any) -> Self:
+        """Make a point with its parameters: a class that has its own ``__init__`` need not call this one."""
         point = super().__new__(cls)
-        point.p, point.timeout, point._signals = p, None, []
+        point.p, point._signals = p, []
         return point
 
     def __init__(self, p: Any, place: Any) -> None:
@@ -129,12 +127,13 @@ class ReactionPoint(_Point):
 
     line: int
     rate: float
-    window: float | None
-    limiting: bool
+    window: float | None = None
+    limiting: bool = False
 
-    def __new__(cls: type[P], p: Any, line: int) -> P:
-        point = super().__new__(cls, p, line)  # type: ignore[misc]
-        point.line, point.rate, point.window, point.limiting = line, line, None, False
+    def __new__(cls, p: Any, line: int) -> Self:
+        """Make a point that has the rate of the line."""
+        point = super().__new__(cls, p, line)
+        point.line, point.rate = line, line
         return point
 
 
@@ -155,7 +154,7 @@ class Scheme:
     ecn: ClassVar[bool] = False
     """Frames carry the mark of ECN."""
     random: ClassVar[bool] = False
-    """Methods get a random number of 32 bits: ``frame.random``, ``ack.random``, ``signal.random``, ``release.random``."""
+    """Frames, acknowledgements, signals and releases have a field ``random``, a number of 32 bits."""
     signals: ClassVar[Literal["", "backward", "by destination"]] = ""
     """Who sends signals to sources: congestion points, or destinations."""
     signal_octets: ClassVar[int] = 64
@@ -230,7 +229,10 @@ def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
         for point, names in zip(points, _METHODS, strict=True)
     ]
     acknowledges = "acknowledge" in has[1]
-    for needs, method, owner in ((acknowledges, "on_ack", "acknowledges"), (scheme.signals, "on_signal", "has signals")):
+    for needs, method, owner in (
+        (acknowledges, "on_ack", "acknowledges"),
+        (scheme.signals, "on_signal", "has signals"),
+    ):
         if needs and method not in has[2]:
             raise ArgumentError(f"{place}: ReactionPoint has no method {method}, and the scheme {owner}", "write it")
     for which, columns in ((0, scheme.cp_variables), (2, scheme.rp_variables)):
@@ -307,7 +309,9 @@ def _load(place: str) -> type[Scheme]:
             spec.loader.exec_module(module)
         except Exception as error:
             del sys.modules[called]
-            raise ArgumentError(f"{path}{_line(error, file)}: {type(error).__name__}: {error}", "mend the file") from error
+            raise ArgumentError(
+                f"{path}{_line(error, file)}: {type(error).__name__}: {error}", "mend the file"
+            ) from error
         _files[key] = module
     found = getattr(_files[key], name, None)
     if not (isinstance(found, type) and issubclass(found, Scheme)):

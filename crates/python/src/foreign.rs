@@ -1,9 +1,10 @@
 //! Schemes by their location: shared libraries (`./libmine.so`), and classes in Python (`my.py:MyScheme`).
 
-pub(crate) mod class;
+mod class;
 mod events;
 mod failure;
 mod functions;
+mod load;
 mod point;
 
 use penstock_scenario::foreign::Refusal;
@@ -22,7 +23,7 @@ fn load(location: &str) -> Result<&'static Definition, Refusal> {
         return penstock_foreign::load(location);
     }
     if location.contains(".py:") {
-        return class::load(location);
+        return load::class(location);
     }
     let message = format!("\"{location}\" is neither a shared library nor a class in a file of Python");
     Err(Refusal { message, hint: "as in \"./libmine.so\" or \"my.py:MyScheme\"".to_owned() })

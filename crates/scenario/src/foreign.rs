@@ -9,11 +9,6 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use penstock_schemes::foreign::{Config, Definition};
 use penstock_schemes::{Info, SCHEMES, SchemeConfig, Value};
 
-use crate::error::Fault;
-use crate::keys::location::Location;
-use crate::keys::tree::{Data, Node};
-use crate::resolve::Choice;
-
 /// Loads the scheme at a location; else says why it cannot, and how to mend it.
 pub type Loader = fn(&str) -> Result<&'static Definition, Refusal>;
 
@@ -40,27 +35,8 @@ pub fn is_location(text: &str) -> bool {
     text.contains(['/', '.', ':', '\\'])
 }
 
-/// Loads the schemes that a choice and the keys `scheme` of a tree name by their locations.
-pub(crate) fn load_all(tree: &Node, choice: &Choice) -> Result<(), Fault> {
-    if let Some(name) = choice.scheme.as_deref().filter(|name| is_location(name)) {
-        load(name).map_err(|Refusal { message, hint }| crate::resolve::schemes::chosen("scheme", message, hint))?;
-    } else if let Some(node) = tree.at(&["scheme"]) {
-        load_at(node, "scheme")?;
-    }
-    let Some(Data::List(priorities)) = tree.at(&["priority"]).map(|node| &node.data) else { return Ok(()) };
-    let named = priorities.iter().enumerate().filter_map(|(i, table)| Some((i, table.at(&["scheme"])?)));
-    named.into_iter().try_for_each(|(i, node)| load_at(node, &format!("priority.{i}.scheme")))
-}
-
-fn load_at(node: &Node, path: &str) -> Result<(), Fault> {
-    let Data::Text(text) = &node.data else { return Ok(()) };
-    if !is_location(text) {
-        return Ok(());
-    }
-    load(text).map_err(|Refusal { message, hint }| Location { path, origin: node.origin }.error(message, hint))
-}
-
-fn load(location: &str) -> Result<(), Refusal> {
+/// Loads the scheme at a location, which then has a name in files.
+pub(crate) fn load(location: &str) -> Result<(), Refusal> {
     let Some(loader) = LOADER.get() else {
         let message = format!("\"{location}\" is a file, and schemes of files are not loaded here");
         return Err(Refusal { message, hint: "name a scheme of Penstock".to_owned() });

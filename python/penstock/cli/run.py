@@ -30,7 +30,9 @@ def run_one(given: RunOptions) -> None:
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.outline(scheme=scheme, profile=given.profile, seed=given.seed, limit=given.limit)
     # Where priorities name their schemes, the plan's is called "mixed" under any choice for the others.
-    folder = given.out or RESULTS / f"{plan['name']}-{label_of(scheme) if scheme else plan['scheme']}-seed{plan['seed']}"
+    folder = (
+        given.out or RESULTS / f"{plan['name']}-{label_of(scheme) if scheme else plan['scheme']}-seed{plan['seed']}"
+    )
 
     check_report(given.report, force=given.force)
     source = Source.of_scenario(scenario)

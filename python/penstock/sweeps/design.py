@@ -291,10 +291,14 @@ def _acting(resolved: str) -> str:
     document = tomllib.loads(resolved)
     acting = _named(document, "scheme")
     # A scheme of a file has its settings under the name that the file gives it, and its results follow from the file.
-    files = {name: name.rpartition(".py:")[0] + ".py" if ".py:" in name else name for name in acting if is_location(name)}
+    files = {
+        name: name.rpartition(".py:")[0] + ".py" if ".py:" in name else name for name in acting if is_location(name)
+    }
     if not files:
         document["schemes"] = {name: own for name, own in document.get("schemes", {}).items() if name in acting}
-    digests = {name: sha256(Path(file).read_bytes()).hexdigest() for name, file in files.items() if Path(file).is_file()}
+    digests = {
+        name: sha256(Path(file).read_bytes()).hexdigest() for name, file in files.items() if Path(file).is_file()
+    }
     return json.dumps([document, digests] if digests else document)
 
 
