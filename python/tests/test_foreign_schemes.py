@@ -1,7 +1,10 @@
 """Schemes of shared libraries and of classes in Python: the bytes of the native one, and what becomes of wrong ones."""
 
 import json
+import re
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -194,3 +197,81 @@ def test_an_exception_ends_the_run_with_the_line(tmp_path: Path, before: str, af
     assert not out.exists()
     again = scenario().run(scheme=f"{EXAMPLES}/dctcp.py:Dctcp", seed=1)
     assert again.summary["duration_s"] == 0.003, "the next run is a run"
+
+
+def command(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder with the scenario."""
+    (tmp_path / "four.toml").write_text(scenario().to_toml())
+    words = [sys.executable, "-m", "penstock", *arguments]
+    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.machine
+def test_a_library_that_does_not_return_ends_the_process(tmp_path: Path) -> None:
+    text = (EXAMPLES / "dctcp.c").read_text()
+    build(
+        text.replace("own->settled += ack->acked", "for (volatile int i = 1; i;) {}\n    own->settled += ack->acked"),
+        tmp_path,
+    )
+    ended = command(tmp_path, "run", "four.toml", "--scheme", "./libscheme.so", "--out", "out", "--no-figures")
+    assert ended.returncode == 2
+    assert "./libscheme.so: rp_on_ack has not returned for 10 s: the process ends" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.machine
+def test_a_method_that_does_not_return_is_ended(tmp_path: Path) -> None:
+    changed(tmp_path, "self.sent += release.octets", "while True: pass")
+    ended = command(tmp_path, "run", "four.toml", "--scheme", "mine.py:Dctcp", "--out", "out", "--no-figures")
+    assert ended.returncode == 2
+    line = (tmp_path / "mine.py").read_text().split("while True")[0].count("\n") + 1
+    assert f"mine.py:{line}: scheme: the method has not returned for 10 s" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_line_takes_locations(tmp_path: Path) -> None:
+    build(EXAMPLES / "dctcp.c", tmp_path)
+    (tmp_path / "own.py").write_text((EXAMPLES / "dctcp.py").read_text())
+    run = command(tmp_path, "run", "four.toml", "--scheme", "own.py:Dctcp", "--no-figures")
+    assert run.returncode == 0, run.stderr
+    assert "% of the time went into the methods of the scheme in Python" in run.stderr
+    assert (tmp_path / "results/four-Dctcp-seed1/summary.json").is_file()
+    names = "dctcp,./libdctcp.so,own.py:Dctcp"
+    both = command(tmp_path, "compare", "four.toml", "--schemes", names, "--out", "both", "--no-figures")
+    assert both.returncode == 0, both.stderr
+    assert "dctcp-c" in both.stdout and "dctcp-py" in both.stdout
+    swept = command(
+        tmp_path, "sweep", "four.toml", "--schemes", names, "--vary", "seed=1,2", "--out", "swept", "--no-figures"
+    )
+    assert swept.returncode == 0, swept.stderr
+
+
+def test_two_threads_run_two_libraries(tmp_path: Path) -> None:
+    library = build(EXAMPLES / "dctcp.c", tmp_path)
+    alone = numbers(scenario().run(scheme=library, seed=1))
+    with ThreadPoolExecutor(2) as pool:
+        names = [library, f"{EXAMPLES}/dctcp.py:Dctcp"] * 2
+        runs = [pool.submit(scenario().run, scheme=name, seed=1) for name in names]
+        assert [numbers(run.result()) for run in runs] == [alone] * 4
+
+
+@pytest.mark.parametrize("name", ["aimd.c", "red.cpp"])
+def test_a_template_builds_and_runs(tmp_path: Path, name: str) -> None:
+    library = tmp_path / "libown.so"
+    compiler = "c++" if name.endswith("cpp") else "cc"
+    words = [compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{INCLUDE}", "-o", str(library)]
+    subprocess.run([*words, str(EXAMPLES / name)], check=True)
+    assert len((EXAMPLES / name).read_text().splitlines()) < 100
+    summary = scenario().run(scheme=str(library), seed=1).summary
+    assert summary["scheme"] == name.split(".")[0]
+    assert summary["jain_index"] > 0.5
+
+
+def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/write-a-scheme-in-python-or-c.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "halving.py").write_text(block)
+    changed = {"schemes.halving.k": "30 KB"}
+    own = scenario(f"{tmp_path}/halving.py:Halving").with_(changed).run(seed=1)
+    assert own.summary["scheme"] == "halving"
+    assert own.summary["actions"]

@@ -6,8 +6,8 @@ use std::path::Path;
 use libloading::{Library, Symbol};
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
-use penstock_schemes::foreign::description::{self, Description};
 use penstock_schemes::foreign::abi::{PARAMETERS, VARIABLES, VERSION, WORDS};
+use penstock_schemes::foreign::description::{self, Description};
 use penstock_schemes::{BitRate, Duration, Octets, Parameter, Unit, Value, Var};
 
 use crate::SYMBOL;

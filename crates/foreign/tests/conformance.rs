@@ -11,7 +11,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Builds a text in C as a library, and loads it.
 fn load(name: &str, text: &str) -> &'static Definition {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (source, library): (PathBuf, PathBuf) = (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
+    let (source, library): (PathBuf, PathBuf) =
+        (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
     std::fs::write(&source, text).expect("the folder is there");
     let mut compiler = Command::new("cc");
     compiler.args(["-std=c11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-I"]);
@@ -40,7 +41,10 @@ fn a_library_obeys_the_contract() {
 /// A negative control: a window that depends on how many points there are.
 #[test]
 fn a_global_that_changes_is_found() {
-    let text = dctcp().replace("own->settled += ack->acked", "static uint64_t calls; own->cwnd += ++calls % 7;\n    own->settled += ack->acked");
+    let text = dctcp().replace(
+        "own->settled += ack->acked",
+        "static uint64_t calls; own->cwnd += ++calls % 7;\n    own->settled += ack->acked",
+    );
     let broken = penstock_conformance::conforms::<Foreign>(&config(load("global", &text)));
     assert!(broken.is_err_and(|rule| rule.contains("the same calls give the same answers")));
 }

@@ -37,7 +37,7 @@ impl Foreigners {
                 let definition = config.definition();
                 let thread = definition.carrier.map_or(0, |carrier| (carrier.begin)());
                 Some((definition, Arc::clone(config.watch()), thread))
-            },
+            }
             _ => None,
         };
         let watched: Vec<Watched> = configs.iter().filter_map(own).collect();

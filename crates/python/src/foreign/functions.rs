@@ -14,7 +14,8 @@ pub(super) fn table(has: &[Vec<bool>; 3]) -> Functions {
     let of = |role: Role, name: &str| {
         role.methods().iter().zip(&has[role as usize]).any(|(method, has)| *method == name && *has)
     };
-    let (cp, np, rp) = (|name| of(Role::Congestion, name), |name| of(Role::Notification, name), |name| of(Role::Reaction, name));
+    let (cp, np, rp) =
+        (|name| of(Role::Congestion, name), |name| of(Role::Notification, name), |name| of(Role::Reaction, name));
     /// The function if the class has the method.
     macro_rules! where_any {
         ($has:expr, $function:ident) => {

@@ -83,14 +83,10 @@ fn refusal(py: Python<'_>, location: &str, error: &PyErr) -> Refusal {
     }
 }
 
-fn definition(
-    entry: Entry,
-    has: &[Vec<bool>; 3],
-    user: u64,
-    location: &str,
-) -> Result<&'static Definition, Refusal> {
+fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> Result<&'static Definition, Refusal> {
     let variables = entry.variables.map(|all| {
-        let var = |(name, description): (String, String)| Var { name: lasting(&name), description: lasting(&description) };
+        let var =
+            |(name, description): (String, String)| Var { name: lasting(&name), description: lasting(&description) };
         all.into_iter().map(var).collect()
     });
     let parameters = entry.parameters.into_iter().map(|own| parameter(own, location)).collect::<Result<_, _>>()?;

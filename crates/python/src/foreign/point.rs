@@ -86,7 +86,9 @@ impl Point {
     fn read_limits(&self, py: Python<'_>, line: i64, limits: &mut Limits) -> PyResult<()> {
         let object = self.object.bind(py);
         let whole = |value: Bound<'_, PyAny>, name: &str, most: i64| -> PyResult<i64> {
-            let read = value.extract::<i64>().or_else(|_| value.extract::<f64>().map(|x| if x.is_nan() { -1 } else { x as i64 }));
+            let read = value
+                .extract::<i64>()
+                .or_else(|_| value.extract::<f64>().map(|x| if x.is_nan() { -1 } else { x as i64 }));
             match read {
                 Ok(number) if (0..=most).contains(&number) => Ok(number),
                 _ => Err(PyValueError::new_err(format!("{name} is {value}: a number from 0 to {most}"))),
