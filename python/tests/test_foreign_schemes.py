@@ -103,7 +103,7 @@ def test_parameters_are_keys_of_the_scheme(tmp_path: Path) -> None:
         (".rp_on_ack = rp_on_ack,", "", "the function rp_on_ack is missing, which a scheme that acknowledges needs"),
         ('.name = "dctcp-c"', '.name = "dctcp"', 'calls its scheme "dctcp", which is one of Penstock'),
         ('.name = "dctcp-c"', '.name = "DC TCP"', 'the name "DC TCP" is not legal'),
-        ("{97500}, {64}", "{9}, {64}", "parameter k: 9 B is not within 64 B to 1 GB"),
+        ("{97500}, {64}", "{9}, {64}", "parameter k: 9 octets is not within 64 octets to 1 GB"),
         (
             "penstock_scheme_describe(void) {",
             "other(void);const penstock_scheme *other(void) {",
@@ -237,11 +237,11 @@ def test_the_command_line_takes_locations(tmp_path: Path) -> None:
     assert "% of the time went into the methods of the scheme in Python" in run.stderr
     assert (tmp_path / "results/four-Dctcp-seed1/summary.json").is_file()
     names = "dctcp,./libdctcp.so,own.py:Dctcp"
-    both = command(tmp_path, "compare", "four.toml", "--schemes", names, "--out", "both", "--no-figures")
+    both = command(tmp_path, "compare", "four.toml", "--schemes", names, "--out", "both")
     assert both.returncode == 0, both.stderr
     assert "dctcp-c" in both.stdout and "dctcp-py" in both.stdout
     swept = command(
-        tmp_path, "sweep", "four.toml", "--schemes", names, "--vary", "seed=1,2", "--out", "swept", "--no-figures"
+        tmp_path, "sweep", "four.toml", "--schemes", names, "--vary", "duration=1 ms,2 ms", "--out", "swept"
     )
     assert swept.returncode == 0, swept.stderr
 
