@@ -233,7 +233,7 @@ def unsafe_code() -> list[str]:
     breaches = []
     for path in manifests:
         lints = tomllib.loads(path.read_text()).get("lints", {})
-        # A shared library is loaded with unsafe code, and one in Rust exports a name with it: each such place is allowed by itself.
+        # A shared library is loaded with unsafe code, and one in Rust exports a name with it: each place says why.
         foreign = path.parent.name == "foreign" and lints.get("rust", {}).get("unsafe_code") == "deny"
         if not lints.get("workspace") and not foreign:
             breaches.append(f"{path.relative_to(ROOT)} lacks `[lints] workspace = true`")

@@ -545,3 +545,74 @@ def testbed_collect(
         TestbedRunError: a record cannot be read.
         OutputError: the results cannot be written.
     """
+
+@final
+class Frame:
+    """A data frame at a queue or its destination, for a scheme in Python. Times are ps."""
+
+    now: int
+    flow: int
+    octets: int
+    weight: int
+    seq: int
+    sent_at: int
+    last: bool
+    trimmed: bool
+    dropped: bool
+    marked: bool
+    word: list[int]
+    random: int
+
+@final
+class Queue:
+    """An output queue, for a scheme in Python."""
+
+    octets: int
+    frames: int
+    sent: int
+    rate: int
+    paused: bool
+
+@final
+class Place:
+    """Where a congestion point sits, for a scheme in Python."""
+
+    cp: int
+    line: int
+    capacity: int
+    phase: int
+
+@final
+class Signal:
+    """A control frame that has arrived, for a scheme in Python. ``kind``: 0 a notification, 1 a probe, 2 its reply."""
+
+    now: int
+    flow: int
+    octets: int
+    kind: int
+    word: list[int]
+    random: int
+
+@final
+class Acknowledgement:
+    """An acknowledgement, for a scheme in Python: octets that arrived or were lost, the round-trip time in ps."""
+
+    now: int
+    flow: int
+    acked: int
+    lost: int
+    rtt: int
+    marked: bool
+    word: list[int]
+    random: int
+
+@final
+class Release:
+    """A data frame that a reaction point lets go, for a scheme in Python."""
+
+    now: int
+    flow: int
+    octets: int
+    seq: int
+    last: bool
+    random: int

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -216,6 +217,17 @@ def test_a_library_that_does_not_return_ends_the_process(tmp_path: Path) -> None
     ended = command(tmp_path, "run", "four.toml", "--scheme", "./libscheme.so", "--out", "out", "--no-figures")
     assert ended.returncode == 2
     assert "./libscheme.so: rp_on_ack has not returned for 10 s: the process ends" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.machine
+def test_a_crash_is_reported(tmp_path: Path) -> None:
+    text = (EXAMPLES / "dctcp.c").read_text()
+    before = "own->settled += ack->acked"
+    build(text.replace(before, f"*(volatile int *)8 = 1;\n    {before}"), tmp_path)
+    ended = command(tmp_path, "run", "four.toml", "--scheme", "./libscheme.so", "--out", "out", "--no-figures")
+    assert ended.returncode == -signal.SIGSEGV
+    assert "Segmentation fault" in ended.stderr
     assert not (tmp_path / "out").exists()
 
 

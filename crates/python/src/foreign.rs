@@ -9,6 +9,7 @@ mod point;
 
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
+use pyo3::prelude::*;
 
 pub(crate) use events::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
 pub(crate) use failure::{raised, share};
@@ -20,6 +21,8 @@ pub(crate) fn install() {
 
 fn load(location: &str) -> Result<&'static Definition, Refusal> {
     if penstock_foreign::is_library(location) {
+        // A crash in the library ends the process: Python then says so, and where. That has no effect where its standard error is no file.
+        let _ = Python::attach(|py| py.import("faulthandler")?.call_method0("enable").map(drop));
         return penstock_foreign::load(location);
     }
     if location.contains(".py:") {
