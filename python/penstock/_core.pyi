@@ -546,7 +546,6 @@ def testbed_collect(
         OutputError: the results cannot be written.
     """
 
-@final
 class Frame:
     """A data frame at a queue or its destination, for a scheme in Python. Times are ps."""
 
@@ -563,7 +562,6 @@ class Frame:
     word: list[int]
     random: int
 
-@final
 class Queue:
     """An output queue, for a scheme in Python."""
 
@@ -573,16 +571,6 @@ class Queue:
     rate: int
     paused: bool
 
-@final
-class Place:
-    """Where a congestion point sits, for a scheme in Python."""
-
-    cp: int
-    line: int
-    capacity: int
-    phase: int
-
-@final
 class Signal:
     """A control frame that has arrived, for a scheme in Python. ``kind``: 0 a notification, 1 a probe, 2 its reply."""
 
@@ -593,7 +581,6 @@ class Signal:
     word: list[int]
     random: int
 
-@final
 class Acknowledgement:
     """An acknowledgement, for a scheme in Python: octets that arrived or were lost, the round-trip time in ps."""
 
@@ -604,15 +591,4 @@ class Acknowledgement:
     rtt: int
     marked: bool
     word: list[int]
-    random: int
-
-@final
-class Release:
-    """A data frame that a reaction point lets go, for a scheme in Python."""
-
-    now: int
-    flow: int
-    octets: int
-    seq: int
-    last: bool
     random: int
