@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,11 @@ INCLUDE = ROOT / "crates/foreign/include"
 
 def scenario(scheme: "str | type[penstock.Scheme]" = "dctcp", **more: object) -> penstock.Scenario:
     """Four sources in one port of 10 Gb/s for 3 ms."""
-    star = {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}
     return penstock.Scenario(
         question="Which window do four sources get?",
         duration="3 ms",
         scheme=scheme,
-        topology={"star": star},
+        topology={"star": {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}},
         flow=[{"from": "h0..h3", "to": "h4"}],
         record={"interval": "100 us"},
         **more,  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ def numbers(result: penstock.Result) -> str:
     return json.dumps(summary).replace("dctcp-c", "dctcp").replace("dctcp-py", "dctcp")
 
 
-def columns(result: penstock.Result, table: str) -> dict[str, list[object]]:
+def columns(result: penstock.Result, table: str) -> dict[str, list[Any]]:
     """A table's columns, those of the scheme too."""
     found = getattr(result, table)
     return {name: found[name].to_pylist() for name in found.column_names}
