@@ -85,8 +85,11 @@ impl Class {
     }
 }
 
+/// A class, the object of Python that it is, and its definition.
+pub(super) type Known = (Arc<Class>, Py<PyAny>, &'static Definition);
+
 /// The classes of the process, which definitions name by their index.
-pub(super) static CLASSES: Mutex<Vec<(Arc<Class>, Py<PyAny>, &'static Definition)>> = Mutex::new(Vec::new());
+pub(super) static CLASSES: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 pub(super) fn class(user: u64) -> Arc<Class> {
     let classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,7 +10,7 @@ use penstock_schemes::{Parameter, Unit, Value, Var};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use super::class::{CLASSES, Class, Role};
+use super::class::{CLASSES, Class, Known, Role};
 use super::failure::CARRIER;
 use super::functions;
 
@@ -53,9 +53,7 @@ pub(super) fn class(location: &str) -> Result<&'static Definition, Refusal> {
             py.import("penstock.scheme_class")?.call_method1("described", (location,))?.extract()
         };
         let (class, roles, entry) = described(py).map_err(|error| refusal(py, location, &error))?;
-        let known = |classes: &[(Arc<Class>, Py<PyAny>, &'static Definition)]| {
-            classes.iter().find(|known| known.1.is(&class)).map(|known| known.2)
-        };
+        let known = |classes: &[Known]| classes.iter().find(|known| known.1.is(&class)).map(|known| known.2);
         if let Some(known) = known(&CLASSES.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(known);
         }
