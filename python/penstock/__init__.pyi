@@ -45,6 +45,11 @@ from penstock.result import Result as Result
 from penstock.runs import RunCallbacks as RunCallbacks
 from penstock.runs import printing as printing
 from penstock.scenario import Scenario as Scenario
+from penstock.scheme_class import CongestionPoint as CongestionPoint
+from penstock.scheme_class import NotificationPoint as NotificationPoint
+from penstock.scheme_class import Parameter as Parameter
+from penstock.scheme_class import ReactionPoint as ReactionPoint
+from penstock.scheme_class import Scheme as Scheme
 from penstock.sweeps.axes import SweepError as SweepError
 from penstock.sweeps.sweep import Sweep as Sweep
 from penstock.sweeps.sweep import sweep as sweep

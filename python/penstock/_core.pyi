@@ -12,6 +12,16 @@ from arro3.core import Table
 
 from penstock._core_runs import Pool as Pool
 from penstock._core_runs import Stepper as Stepper
+from penstock._core_schemes import Acknowledgement as Acknowledgement
+from penstock._core_schemes import Frame as Frame
+from penstock._core_schemes import GoldenRateCalculator as GoldenRateCalculator
+from penstock._core_schemes import GoldenSampler as GoldenSampler
+from penstock._core_schemes import GoldenTokenBucket as GoldenTokenBucket
+from penstock._core_schemes import QcnRate as QcnRate
+from penstock._core_schemes import QcnSampling as QcnSampling
+from penstock._core_schemes import Queue as Queue
+from penstock._core_schemes import Signal as Signal
+from penstock._core_schemes import golden_jitter as golden_jitter
 
 __version__: str
 
@@ -66,101 +76,6 @@ def limits() -> str:
 
     Each has what, most and meaning.
     """
-
-@final
-class GoldenRateCalculator:
-    """QCN's rate calculator with its timer, at the line's rate: see :mod:`penstock.golden`."""
-
-    current_bps: int
-    target_bps: int
-    byte_count: int
-    """Octets left of the byte counter's cycle."""
-    byte_stage: int
-    time_stage: int
-    timer_ps: int | None
-    """When the timer's cycle ends; ``None`` where it does not run."""
-    phase: str
-    """"fast-recovery", "active-increase" or "hyper-active-increase"."""
-
-    def __init__(self, line_rate_bps: int, parameters: str = "") -> None: ...
-    def start_timer(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
-    def decrease(self, now_ps: int, feedback: int, words: Sequence[int] = ()) -> None: ...
-    def count(self, octets: int, words: Sequence[int] = ()) -> None: ...
-    def timeout(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
-
-@final
-class GoldenSampler:
-    """QCN's congestion measure and its sampling."""
-
-    def __init__(self, parameters: str = "") -> None: ...
-    def feedback(self, queue_octets: int, old_octets: int) -> int: ...
-    def sample(self, octets: int, steps: int, words: Sequence[int] = ()) -> bool: ...
-    def reload(self, steps: int, words: Sequence[int] = ()) -> None: ...
-
-@final
-class GoldenTokenBucket:
-    """The token bucket of a rate limiter, full."""
-
-    octets: int
-
-    def __init__(self, depth_octets: int, interval_ps: int, granularity_bps: int, rate_bps: int) -> None: ...
-    def set_rate(self, now_ps: int, rate_bps: int) -> None: ...
-    def ready_ps(self, now_ps: int, octets: int) -> int | None: ...
-    def take(self, now_ps: int, octets: int) -> None: ...
-
-def golden_jitter(base: int, spread: int, word: int) -> int: ...
-
-@final
-class QcnSampling:
-    """The answer of QCN's congestion point to a sample."""
-
-    def __init__(self, parameters: dict[str, float | str | bool]) -> None:
-        """Take a value for each parameter of ``qcn``, in the catalogue's units.
-
-        Raises:
-            KeyError: a parameter has none.
-            ValueError: a word is none of its parameter's.
-        """
-
-    def feedback(self, queue_octets: int, old_octets: int) -> int:
-        """Return |Fb| as it travels, in 256ths of a step; 0 where Fb >= 0."""
-
-    def interval_octets(self, feedback: int, random: Callable[[], float]) -> int:
-        """Return the octets until the next sample by the table; ``random`` draws from [0, 1)."""
-
-@final
-class QcnRate:
-    """QCN's rate calculator without its timer, and without Extra Fast Recovery and Target Rate Reduction."""
-
-    def __init__(
-        self,
-        parameters: dict[str, float | str | bool],
-        line_rate_bps: int,
-        rate_bps: int,
-        target_bps: int,
-        cycles: int,
-    ) -> None:
-        """Begin a cycle of the byte counter, given the number of cycles since a message.
-
-        Raises:
-            KeyError: a parameter has no value.
-            ValueError: a word is none of its parameter's.
-        """
-
-    rate_bps: int
-    """CR, bit/s."""
-    target_bps: int
-    """TR, bit/s."""
-    cycle_octets: int
-    """Octets of the cycle of the byte counter that has begun."""
-    cycles: int
-    """Cycles since the last message."""
-
-    def decrease(self, feedback: int, random: Callable[[], float]) -> None:
-        """Take a message of |Fb| in 256ths of a step; ``random`` draws from [0, 1)."""
-
-    def end_cycle(self, random: Callable[[], float]) -> None:
-        """End a cycle of the byte counter; ``random`` draws from [0, 1)."""
 
 def read_quantity(text: str, unit: str) -> float:
     """Read a text such as "33 KB", and return the number in ``unit``: "octets", "s", "bit/s", "count" or "ratio".
@@ -437,6 +352,10 @@ class Result:
     @property
     def threads(self) -> tuple[int, str] | None:
         """How many threads ran it, and why; nothing for a run that was read from a folder."""
+
+    @property
+    def python_share(self) -> float | None:
+        """The share of its time that the run spent in Python; None without a scheme there, or for a results folder."""
 
     @property
     def interrupted(self) -> bool:

@@ -38,6 +38,18 @@ def schemes() -> list[Scheme]:
     return cast(list[Scheme], json.loads(_core.schemes()))
 
 
+def is_location(name: str) -> bool:
+    """Return whether a text names a scheme by its location, such as ``./libmine.so`` or ``my.py:MyScheme``."""
+    return any(mark in name for mark in "/.:\\")
+
+
+def label_of(name: str) -> str:
+    """Return the name that a scheme has in figures and folders: of a location, that of the class or the library."""
+    return (
+        name.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].partition(".")[0] if is_location(name) else name
+    )
+
+
 def about(name: str) -> Scheme:
     """Return what is known of a scheme.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import __version__, _core, interrupts
+from penstock.catalogue import is_location
 from penstock.data_frames import RUNS, Tables
 from penstock.declared import Outline
 from penstock.errors import ArgumentError, nearest, unread
@@ -466,6 +467,8 @@ def _line(
         else:
             chosen = called = choice
         plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
+        if isinstance(choice, str) and is_location(choice):
+            called = plan["scheme"]
         numbers = seeds_of(seeds, plan["seed"])
         scenario.outline(scheme=chosen, profile=profile, seed=max(numbers), limit=limit)
     # The choice, if there was one: with a scheme for each priority, the plan's are all called "mixed".

@@ -189,6 +189,14 @@ class Result(Tables):
         return self._core.threads
 
     @property
+    def python_share(self) -> float | None:
+        """The share of its time that the run spent in Python, from 0 to 1.
+
+        None where no scheme is a class in Python, and for the run of a results folder.
+        """
+        return self._core.python_share
+
+    @property
     def interrupted(self) -> bool:
         """Whether the run was ended early."""
         return self._core.interrupted

@@ -12,6 +12,7 @@ from penstock import _core, library
 from penstock.declared import Description, Outline
 from penstock.files import write_text
 from penstock.result import Result
+from penstock.scheme_class import Scheme, place_of
 
 if TYPE_CHECKING:
     from penstock import document as tables
@@ -56,7 +57,7 @@ class Scenario:
         *,
         question: str,
         duration: str,
-        scheme: str,
+        scheme: str | type[Scheme],
         topology: "tables.Topology",
         flow: "Sequence[tables.Flow] | None" = None,
         load: "Sequence[tables.Load] | None" = None,
@@ -101,7 +102,7 @@ class Scenario:
             "lossless": lossless,
             "impaired_is_lost": impaired_is_lost,
             "require_action": require_action,
-            "scheme": scheme,
+            "scheme": place_of(scheme),
             "schemes": schemes,
             "priority": priority,
             "topology": topology,
@@ -249,17 +250,27 @@ class Scenario:
         return self._core.toml()
 
     def resolved(
-        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+        self,
+        *,
+        scheme: str | type[Scheme] | None = None,
+        profile: str | None = None,
+        seed: int | None = None,
+        limit: int = 1,
     ) -> str:
         """Return the scenario as TOML with every default written out; ``limit`` as in :meth:`run`.
 
         Raises:
             ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
-        return self._core.resolved(scheme, profile, seed, limit)
+        return self._core.resolved(place_of(scheme), profile, seed, limit)
 
     def describe(
-        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+        self,
+        *,
+        scheme: str | type[Scheme] | None = None,
+        profile: str | None = None,
+        seed: int | None = None,
+        limit: int = 1,
     ) -> Description:
         """Lay the scenario out without running it: network, schemes, flows and their fair shares.
 
@@ -268,17 +279,22 @@ class Scenario:
         Raises:
             ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
-        return cast(Description, json.loads(self._core.describe(scheme, profile, seed, limit)))
+        return cast(Description, json.loads(self._core.describe(place_of(scheme), profile, seed, limit)))
 
     def outline(
-        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+        self,
+        *,
+        scheme: str | type[Scheme] | None = None,
+        profile: str | None = None,
+        seed: int | None = None,
+        limit: int = 1,
     ) -> Outline:
         """Return what :meth:`describe` returns, without the flows and their fair shares: short, however many there are.
 
         Raises:
             ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
-        return cast(Outline, json.loads(self._core.outline(scheme, profile, seed, limit)))
+        return cast(Outline, json.loads(self._core.outline(place_of(scheme), profile, seed, limit)))
 
     def job_files(
         self, to: str, *, messages: bool = False, seed: int | None = None, limit: int = 1
@@ -313,7 +329,7 @@ class Scenario:
     def run(
         self,
         *,
-        scheme: str | None = None,
+        scheme: str | type[Scheme] | None = None,
         profile: str | None = None,
         seed: int | None = None,
         out: str | PathLike[str] | None = None,
@@ -337,6 +353,10 @@ class Scenario:
         ``capture.pcapng`` of the folder, with nanoseconds, a comment on its flow and the length of its queue, and an
         interface for each port. It changes nothing else.
 
+        ``scheme`` runs instead of the scenario's own: a name, the location of a shared library, ``./libmine.so``, or a
+        class below :class:`penstock.Scheme`, itself or by its location, ``my.py:MyScheme``. A method of such a class
+        that raises an exception ends the run with a ScenarioError, which has the file and the line.
+
         ``threads`` is the number of threads that run it, or "auto" for as many of the machine's cores as pay. The
         result is the same to the last bit. A scenario that cannot be cut into parts runs on one thread;
         :attr:`Result.threads` says how many it were, and why.
@@ -351,7 +371,7 @@ class Scenario:
             Exception: any that ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
         ports = [pcap] if isinstance(pcap, str) else list(pcap)
-        return Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports, threads))
+        return Result(self._core.run(place_of(scheme), profile, seed, out, force, progress, limit, ports, threads))
 
     def lab(self, *, height: int = 900) -> "LabWidget":
         """Show the laboratory with this scenario as a widget in a notebook; its frame is ``height`` pixels high.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock._core import ScenarioError
-from penstock.catalogue import schemes
+from penstock.catalogue import is_location, schemes
 from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NO_LOCATION, Axis, Key, Value, axis, check_distinct, points
@@ -44,7 +44,7 @@ class Variant:
                 f"invalid variant name {self.name!r}", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
         known = [about["name"] for about in schemes()]
-        if self.scheme is not None and self.scheme not in known:
+        if self.scheme is not None and self.scheme not in known and not is_location(self.scheme):
             hint = nearest(self.scheme, known, f"the schemes are {', '.join(known)}")
             raise ArgumentError(f'variant {self.name}: unknown scheme "{self.scheme}"', hint)
 

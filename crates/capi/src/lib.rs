@@ -20,6 +20,7 @@
 //!
 //! Unsafe code is what the border needs: pointers of the caller become references, handles boxes.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![allow(unsafe_code, reason = "pointers of callers in C")]
 
 extern crate alloc;
 

@@ -83,3 +83,12 @@ pub(crate) fn output_error(error: &RunError) -> PyErr {
     });
     set.err().unwrap_or(exception)
 }
+
+/// The error of a scheme that broke a rule, at the place from which it was loaded.
+pub(crate) fn foreign_error(py: Python<'_>, location: &str, message: &str) -> PyErr {
+    let (file, key) = (location.to_owned(), Some("scheme".to_owned()));
+    scenario_error(
+        py,
+        &penstock_scenario::ScenarioError { file, line: None, key, message: message.to_owned(), hint: None },
+    )
+}

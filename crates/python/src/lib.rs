@@ -10,6 +10,7 @@ mod catalogue;
 mod dcb;
 mod errors;
 mod folder;
+mod foreign;
 mod golden;
 mod jobs;
 mod measures;
@@ -44,6 +45,8 @@ mod _core {
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]
+    use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
+    #[pymodule_export]
     use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
     #[pymodule_export]
     use super::jobs::{job_files, job_text};
@@ -69,6 +72,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::foreign::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -228,7 +228,7 @@ impl Task {
 /// An end as Python sees it.
 fn shown(py: Python<'_>, index: u64, ending: Ending) -> PyResult<(u64, Option<Py<PyAny>>, Option<PyErr>)> {
     let error = match ending {
-        Ending::Run(run) => return Ok((index, Some(Py::new(py, PyRun(*run))?.into_any()), None)),
+        Ending::Run(run) => return Ok((index, Some(Py::new(py, PyRun(*run, None))?.into_any()), None)),
         Ending::Row(row) => return Ok((index, Some(row.into_pyobject(py)?.unbind()), None)),
         Ending::Dropped => return Ok((index, None, None)),
         Ending::Refused(error) => scenario_error(py, &error),

@@ -12,14 +12,14 @@ use crate::table::to_arro3;
 
 /// The result of a run.
 #[pyclass(name = "Result", module = "penstock._core", frozen)]
-pub(crate) struct PyRun(pub(crate) Run);
+pub(crate) struct PyRun(pub(crate) Run, pub(crate) Option<f64>);
 
 #[pymethods]
 impl PyRun {
     /// Opens a results folder.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| penstock_runner::open(&path)).map(Self).map_err(|error| output_error(&error))
+        py.detach(|| penstock_runner::open(&path)).map(|run| Self(run, None)).map_err(|error| output_error(&error))
     }
 
     /// The summary, as JSON; without `flows`, its list of flows is empty.
@@ -73,6 +73,12 @@ impl PyRun {
     #[getter]
     fn threads(&self) -> Option<(usize, &str)> {
         self.0.threading.as_ref().map(|threading| (threading.threads, threading.reason.as_str()))
+    }
+
+    /// The share of its time that the run spent in Python, where a scheme is a class there; nothing for the run of a results folder.
+    #[getter]
+    fn python_share(&self) -> Option<f64> {
+        self.1
     }
 
     /// Whether no data frame was lost; nothing where the scenario does not claim so.

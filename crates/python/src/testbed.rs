@@ -83,6 +83,6 @@ pub(crate) fn testbed_collect(
     let plan = plan(py, toml)?;
     let course = Course { wall_s, unread, faults };
     py.detach(|| collect(&plan, &logs, &course, out.as_deref(), force))
-        .map(PyRun)
+        .map(|run| PyRun(run, None))
         .map_err(|error| testbed_error(py, error))
 }

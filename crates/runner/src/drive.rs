@@ -21,6 +21,7 @@ use penstock_sim::{Full, Lean, Model, Outcome, Partition, Reconfiguration, Sim};
 use crate::capture::{Capture, Frames};
 use crate::completions;
 use crate::folder::{self, Folder, Holds};
+use crate::foreign::Foreigners;
 use crate::jobs;
 use crate::memory::{self, Memory};
 use crate::parallel_run::ParallelRun;
@@ -50,12 +51,12 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
         return Err(RunError::NoFolder);
     }
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
-    let clock = Clock::new(plan, options, observer);
     let (threading, partition) = threads::choose(plan, options.threads, !options.capture.is_empty());
     // Parameters that change during the run are of the type of those that it starts with.
     let configs: Vec<SchemeConfig> =
         plan.configs().into_iter().chain(plan.settings().into_iter().map(|setting| setting.config)).collect();
     let vars = SchemeVars::of_configs(&configs);
+    let clock = Clock::new(plan, options, observer, Foreigners::new(&configs));
     let job = Job { plan, vars, folder, capture: &options.capture, partition, clock };
     let mut run = SchemeConfig::visit_engine(&configs, job)?;
     run.threading = Some(threading);
@@ -258,12 +259,13 @@ struct Clock<'a> {
     /// Simulated time after which a slice ends in any case, and is reported.
     slice: Option<Duration>,
     memory: Memory,
+    foreigners: Foreigners,
     /// Why the run cannot go on.
     failure: Option<RunError>,
 }
 
 impl<'a> Clock<'a> {
-    fn new(plan: &Plan, options: &Options, observer: Observer<'a>) -> Self {
+    fn new(plan: &Plan, options: &Options, observer: Observer<'a>, foreigners: Foreigners) -> Self {
         let now = WallInstant::now();
         let slice = options.slice.map(|slice| Duration(slice.0.max(1)));
         Self {
@@ -274,6 +276,7 @@ impl<'a> Clock<'a> {
             work: FIRST,
             slice,
             memory: Memory::new(plan.limits),
+            foreigners,
             failure: None,
         }
     }
@@ -285,6 +288,7 @@ impl<'a> Clock<'a> {
             let slice_started = WallInstant::now();
             let done = sim.run_slice(until, self.work);
             self.failure = self.memory.check(sim.now(), sim.frames_held(), sim.rows_kept()).err();
+            self.failure = self.failure.take().or_else(|| self.foreigners.fault(sim.now()));
             if self.failure.is_some() || sim.has_failed() {
                 return ControlFlow::Break(());
             }

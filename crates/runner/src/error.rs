@@ -52,6 +52,16 @@ pub enum RunError {
         /// The hint: how to need less.
         hint: String,
     },
+    /// A scheme of a library or of a class in Python broke a rule.
+    #[error("{location}: at {at_s} s of the run: {message}")]
+    Scheme {
+        /// Where the scheme comes from.
+        location: &'static str,
+        /// Simulated time, s.
+        at_s: f64,
+        /// The function and the rule, as text.
+        message: String,
+    },
     /// The operating system does not give the memory that the run needs.
     #[error("{what} need {megabytes} MB of memory, more than the system has available")]
     Memory {

@@ -297,8 +297,9 @@ impl SchemeVars {
         struct Of;
         impl Visitor for Of {
             type Output = SchemeVars;
-            fn visit<S: Scheme>(self, _configs: &[S::Config]) -> SchemeVars {
-                SchemeVars::of::<S>()
+            fn visit<S: Scheme>(self, configs: &[S::Config]) -> SchemeVars {
+                let [cp, rp, signal] = configs.first().map_or([&[][..]; 3], S::variables);
+                SchemeVars { cp, rp, signal }
             }
         }
         SchemeConfig::visit(configs, Of)

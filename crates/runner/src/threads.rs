@@ -81,7 +81,9 @@ fn obstacle(plan: &Plan, captured: bool) -> Option<&'static str> {
     let at_host = |port: &penstock_sim::network::Port| {
         port.congestion_points && network.nodes[port.node.index()].kind == NodeKind::Host
     };
-    if captured {
+    if plan.schemes.iter().any(|own| own.config.is_carried()) {
+        Some("a scheme in Python, which runs on one thread")
+    } else if captured {
         Some("frames are captured")
     } else if plan.generated.jobs().next().is_some() {
         Some("a job, whose messages wait for one another")

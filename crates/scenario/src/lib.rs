@@ -18,6 +18,7 @@ pub mod catalogue;
 pub mod declared;
 pub mod description;
 mod error;
+pub mod foreign;
 mod hash;
 mod keys;
 pub mod limits;

@@ -14,7 +14,7 @@ use crate::keys::sections::Experiment;
 use crate::keys::tree::{Data, Node, Origin};
 use crate::limits::Bounds;
 use crate::plan::planner;
-use crate::resolve::{Choice, Resolved};
+use crate::resolve::{self, Choice, Resolved};
 use crate::{Plan, ScenarioError};
 
 /// The largest file that is read, in octets.
@@ -141,7 +141,8 @@ impl Scenario {
     /// As [`plan`](Self::plan), or if it was interrupted.
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let bounds = Bounds::new(choice.limits, waits);
-        let plan = Experiment::read(&self.tree, Location::FILE)
+        let plan = resolve::schemes::load(&self.tree, choice)
+            .and_then(|()| Experiment::read(&self.tree, Location::FILE))
             .and_then(|record| Resolved::new(record, &self.name, choice))
             .and_then(|resolved| planner::plan(resolved, choice, &bounds));
         plan.map_err(|fault| self.as_written(fault).in_file(&self.file))

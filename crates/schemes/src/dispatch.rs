@@ -25,6 +25,12 @@ impl SchemeConfig {
         Mixed::moves_to(self)
     }
 
+    /// Whether a language runs it that has one thread at a time ([`Carrier`](crate::foreign::Carrier)).
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        matches!(self, Self::Foreign(config) if config.definition().carrier.is_some())
+    }
+
     /// Whether it needs switches that trim.
     #[must_use]
     pub fn needs_trimming(&self) -> bool {

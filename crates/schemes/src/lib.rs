@@ -138,6 +138,7 @@ mod dispatch;
 pub mod e2cm;
 pub mod efecn;
 pub mod fecn;
+pub mod foreign;
 pub mod fqcn;
 pub mod hpcc;
 pub mod info;
@@ -173,7 +174,7 @@ pub use info::{
 pub use message::{Label, Message};
 pub use queue::{Fate, Place, PortView, Queue, Verdict};
 pub use registry::{SCHEMES, SchemeConfig};
-pub use signal::{Never, Signal, SignalKind};
+pub use signal::{Never, Signal, SignalKind, To};
 pub use source::{Ack, Allowance, Gap, Gate, Release, Report};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
@@ -203,6 +204,16 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     type Np: NotificationPoint<Self>;
     /// Limits the source.
     type Rp: ReactionPoint<Self>;
+
+    /// The entry of the scheme that runs with `config`: [`INFO`](Self::INFO), unless the type stands for several ([`foreign`]).
+    fn info(_config: &Self::Config) -> &'static Info {
+        const { &Self::INFO }
+    }
+
+    /// The columns of congestion points, reaction points and signals.
+    fn variables(_config: &Self::Config) -> [&'static [Var]; 3] {
+        [Self::Cp::VARS, Self::Rp::VARS, Self::Signal::VARS]
+    }
 
     /// Octets by which a tag lengthens each data frame, from its source to its destination.
     fn tag_octets(_config: &Self::Config) -> u16 {
@@ -281,19 +292,6 @@ pub struct Frame<'a, T> {
 
 /// Length of a trimmed frame and of an acknowledgement without echo, with FCS.
 pub const HEADER: u16 = 64;
-
-/// The addressee of a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
-    /// The reaction point of this flow.
-    Source(FlowKey),
-    /// The notification points of this flow, along the path of its data.
-    Destination(FlowKey),
-    /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
-    /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
-    /// source's own port has no congestion point, its reaction point gets the signal.
-    PreviousHop(FlowKey),
-}
 
 /// Which queue a signal's frame joins at each hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

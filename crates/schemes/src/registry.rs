@@ -33,6 +33,8 @@ macro_rules! for_each_scheme {
             Nscc: crate::nscc::Nscc,
             Ci: crate::ci::CongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,
+            // The last: it stands for schemes that are not listed.
+            Foreign: crate::foreign::Foreign,
         }
     };
 }
@@ -40,8 +42,10 @@ pub(crate) use for_each_scheme;
 
 macro_rules! schemes {
     ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        const ALL: &[Info] = &[$(<$scheme as Scheme>::INFO.checked()),+];
+
         /// Every scheme, in the order in which they are listed.
-        pub const SCHEMES: &[Info] = &[$(<$scheme as Scheme>::INFO.checked()),+];
+        pub const SCHEMES: &[Info] = ALL.split_at(ALL.len() - 1).0;
 
         /// A scheme and its parameters.
         #[derive(Debug, Clone)]
@@ -63,8 +67,7 @@ macro_rules! schemes {
             /// The scheme's entry.
             #[must_use]
             pub fn info(&self) -> &'static Info {
-                let name = match self { $(Self::$variant(_) => <$scheme as Scheme>::INFO.name),+ };
-                SCHEMES.iter().find(|info| info.name == name).expect("a variant stands for a listed scheme")
+                match self { $(Self::$variant(config) => <$scheme as Scheme>::info(config)),+ }
             }
         }
     };

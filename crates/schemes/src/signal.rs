@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 
+use crate::units::FlowKey;
 use crate::{Message, Var};
 
 /// A message that is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
@@ -51,4 +52,17 @@ pub enum SignalKind {
     Probe,
     /// A destination answers a probe.
     Reply,
+}
+
+/// The addressee of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// The reaction point of this flow.
+    Source(FlowKey),
+    /// The notification points of this flow, along the path of its data.
+    Destination(FlowKey),
+    /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
+    /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
+    /// source's own port has no congestion point, its reaction point gets the signal.
+    PreviousHop(FlowKey),
 }

@@ -38,6 +38,7 @@ SCENARIO = typer.Argument(
     help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
 )
 JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
+SEED = typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Seed of all random streams.")
 SETS = typer.Option(
     "--set",
     metavar="KEY=VALUE",

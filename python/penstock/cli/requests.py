@@ -26,9 +26,7 @@ class RunOptions:
         typer.Option(metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."),
     ] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
-    ] = None
+    seed: Annotated[int | None, options.SEED] = None
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-seedN]"),
@@ -573,9 +571,7 @@ class ExportOptions:
         bool, typer.Option("--messages", help="Chakra: write collectives as their sends and receives.")
     ] = False
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
-    ] = None
+    seed: Annotated[int | None, options.SEED] = None
     force: Annotated[bool, typer.Option("--force", help="Replace files of these names if they exist.")] = False
     limit: Annotated[int, options.LIMIT] = 1
 
@@ -593,9 +589,7 @@ class TestbedOptions:
         typer.Option(metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."),
     ] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
-    ] = None
+    seed: Annotated[int | None, options.SEED] = None
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-testbed]")
     ] = None

@@ -7,6 +7,7 @@ from typing import Literal, NoReturn, TypeVar, cast
 import typer
 
 from penstock import interrupts
+from penstock.catalogue import label_of
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.options import words
@@ -29,7 +30,9 @@ def run_one(given: RunOptions) -> None:
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.outline(scheme=scheme, profile=given.profile, seed=given.seed, limit=given.limit)
     # Where priorities name their schemes, the plan's is called "mixed" under any choice for the others.
-    folder = given.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
+    folder = (
+        given.out or RESULTS / f"{plan['name']}-{label_of(scheme) if scheme else plan['scheme']}-seed{plan['seed']}"
+    )
 
     check_report(given.report, force=given.force)
     source = Source.of_scenario(scenario)
@@ -51,6 +54,8 @@ def run_one(given: RunOptions) -> None:
             # Any other word is refused with the values that would be right.
             threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
         )
+    if result.python_share is not None and not given.quiet:
+        say(f"{result.python_share:.0%} of the time went into the methods of the scheme in Python")
     if result.threads is not None and result.threads[1] and not given.quiet:
         number, reason = result.threads
         say(f"{number} {'thread' if number == 1 else 'threads'}: {reason}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import ScenarioError, __version__, library
-from penstock.catalogue import keys
+from penstock.catalogue import is_location, keys, label_of
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
 from penstock.runs import PERCENTILES, Copies, copies, seeds_of
@@ -147,7 +147,7 @@ def design(
     known = [entry["name"] for entry in every_scheme()]
     labels = [_label(choice) for choice in schemes]
     for choice, name in zip(schemes, labels, strict=True):
-        if not isinstance(choice, Variant) and name not in known:
+        if not isinstance(choice, Variant) and name not in known and not is_location(choice):
             raise location.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
         if labels.count(name) > 1:
             raise location.error("schemes", f"{name!r} appears twice", "name each once")
@@ -273,7 +273,7 @@ def _cases(made: Design, faults: dict[_Suspect, SweepError], legal: set[_Suspect
 
 
 def _label(choice: str | Variant | None) -> str:
-    return choice.name if isinstance(choice, Variant) else str(choice)
+    return choice.name if isinstance(choice, Variant) else label_of(str(choice))
 
 
 def _variant(table: Table) -> Variant:
@@ -294,7 +294,12 @@ _SETTINGS = re.compile(r"^\[schemes\.([^\]]*)\]$(?:\n(?!\[).*)*\n?", re.MULTILIN
 def _acting(resolved: str) -> str:
     """Return the part of a resolved scenario that its results follow from: settings of schemes that act nowhere go."""
     acting = set(_SCHEME.findall(resolved))
-    return _SETTINGS.sub(lambda table: table[0] if table[1] in acting else "", resolved)
+    # A scheme of a file has its settings under the name that the file gives it, and its results follow from the file.
+    files = {name.rpartition(".py:")[0] + ".py" if ".py:" in name else name for name in acting if is_location(name)}
+    if not files:
+        return _SETTINGS.sub(lambda table: table[0] if table[1] in acting else "", resolved)
+    digests = {name: sha256(Path(name).read_bytes()).hexdigest() for name in sorted(files) if Path(name).is_file()}
+    return resolved + json.dumps(digests)
 
 
 def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:

@@ -1,5 +1,7 @@
 //! The interface in C: layouts, answers beside the native state machines, callers that do wrong, and the examples in C.
 
+#![allow(unsafe_code, reason = "it calls the functions for C")]
+
 mod callers;
 mod examples;
 mod layout;

@@ -5,12 +5,13 @@
 
 use std::cmp::Reverse;
 
-use penstock_schemes::{AUTO, BitRate, Bound, Duration, Info, Octets, Parameter, SchemeConfig, Unit, Value};
+use penstock_schemes::{AUTO, BitRate, Bound, Duration, Info, Octets, Parameter, Unit, Value};
 use penstock_sim::network::Network;
 
 use super::round_trip::PlannedNetwork;
 use super::{Assigned, AtLine};
 use crate::error::Fault;
+use crate::foreign;
 
 /// The value in a file of a parameter that follows from the network.
 const COMPUTED: Value = Value::Choice(AUTO);
@@ -90,7 +91,7 @@ fn at(
     };
     let values: Vec<Value> =
         info.parameters.iter().zip(&own.written).enumerate().map(value).collect::<Result<_, _>>()?;
-    let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+    let config = foreign::configured(info, &values);
     Ok(AtLine { line, config, values })
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{BitRate, Bound, Duration, Info, Octets, Parameter, Profile, SchemeConfig, Unit, Value};
+use penstock_schemes::{BitRate, Bound, Duration, Info, Octets, Parameter, Profile, Unit, Value};
 use penstock_sim::network::{Capacity, Network, Port};
 
 use super::Assigned;
@@ -13,6 +13,7 @@ use super::lines;
 use super::network::largest_frame;
 use super::round_trip::{self, PlannedNetwork};
 use crate::error::Fault;
+use crate::foreign;
 use crate::keys::sections::{self, check_order};
 use crate::keys::topology::Layout;
 use crate::resolve::{self, Choice, Resolved};
@@ -35,7 +36,7 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
         let mut given = info.parameters.iter().zip(written.iter().copied()).chain(new);
         let follows_lines = given.any(|(parameter, value)| lines::follows(parameter, value));
         let values = lines::provisional(info, &written);
-        let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+        let config = foreign::configured(info, &values);
         let profile = name.map(str::to_owned);
         Ok(Assigned { priority, config, values, lines: Vec::new(), profile, written, follows_lines })
     };

@@ -4,13 +4,37 @@ use penstock_schemes::{Info, SCHEMES};
 
 use super::Choice;
 use crate::error::{Fault, brief, suggest};
+use crate::foreign::{self, Refusal, is_location};
+use crate::keys::location::Location;
 use crate::keys::sections::{Experiment, ProfileName, SchemeName, Settings};
-use crate::keys::tree::Origin;
+use crate::keys::tree::{Data, Node, Origin};
+
+/// Loads the schemes that a choice and the keys `scheme` of a tree name by their locations.
+pub(crate) fn load(tree: &Node, choice: &Choice) -> Result<(), Fault> {
+    if let Some(name) = choice.scheme.as_deref().filter(|name| is_location(name)) {
+        foreign::load(name).map_err(|Refusal { message, hint }| chosen("scheme", message, hint))?;
+    }
+    if let Some(node) = tree.at(&["scheme"]) {
+        load_at(node, "scheme")?;
+    }
+    let Some(Data::List(priorities)) = tree.at(&["priority"]).map(|node| &node.data) else { return Ok(()) };
+    let named = priorities.iter().enumerate().filter_map(|(i, table)| Some((i, table.at(&["scheme"])?)));
+    named.into_iter().try_for_each(|(i, node)| load_at(node, &format!("priority.{i}.scheme")))
+}
+
+fn load_at(node: &Node, path: &str) -> Result<(), Fault> {
+    let Data::Text(text) = &node.data else { return Ok(()) };
+    if !is_location(text) {
+        return Ok(());
+    }
+    foreign::load(text).map_err(|Refusal { message, hint }| Location { path, origin: node.origin }.error(message, hint))
+}
 
 /// The scheme of the priorities that have no table. The record then has settings of each scheme that runs, with its profile's values.
 pub(super) fn choose(record: &mut Experiment, choice: &Choice) -> Result<&'static Info, Fault> {
     if let Some(name) = &choice.scheme {
-        let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
+        let listed = || SCHEMES.iter().find(|info| info.name == name);
+        let Some(info) = foreign::at(name).or_else(listed) else {
             let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
             return Err(chosen("scheme", format!("unknown scheme \"{name}\""), hint));
         };

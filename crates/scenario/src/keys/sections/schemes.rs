@@ -4,11 +4,12 @@ use penstock_schemes::{Info, Profile, SCHEMES, Value};
 
 use super::parameters::{self, Of};
 use crate::error::Fault;
+use crate::foreign;
 use crate::keys::fields::{self, Field, Table};
 use crate::keys::key::{Fallback, Key, Kind, Section};
 use crate::keys::location::Location;
 use crate::keys::read::{Entry, Given};
-use crate::keys::tree::{Node, Origin};
+use crate::keys::tree::{Data, Node, Origin};
 use crate::keys::write::{self, Written};
 
 /// A scheme, by its name.
@@ -23,12 +24,17 @@ impl Field for SchemeName {
     }
 
     fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        if let Data::Text(text) = &node.data
+            && let Some(info) = foreign::at(text)
+        {
+            return Ok(Self(info));
+        }
         let words: Vec<_> = SCHEMES.iter().map(|info| (info.name, Self(info))).collect();
         fields::word(&words, node, location)
     }
 
     fn write(&self) -> Option<Written> {
-        Some(Written::Line(write::quoted(self.0.name)))
+        Some(Written::Line(write::quoted(foreign::written(self.0))))
     }
 }
 
@@ -94,13 +100,14 @@ impl Table for Schemes {
     }
 
     fn read(node: &Node, location: Location<'_>) -> Result<Self, Fault> {
-        let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
+        let all = foreign::known();
+        let known: Vec<&'static str> = all.iter().map(|info| info.name).collect();
         let given = Given::new(node, location, &known)?;
         let settings = |info: &'static Info| {
             let read = |node: &Node, location: Location<'_>| Settings::read(info, node, location).map(Some);
             given.or_else(info.name, || None, read).map(|settings| (info, settings))
         };
-        SCHEMES.iter().map(settings).collect::<Result<_, _>>().map(Self)
+        all.into_iter().map(settings).collect::<Result<_, _>>().map(Self)
     }
 
     fn write(&self) -> Vec<(&'static str, Written)> {
@@ -195,7 +202,8 @@ impl Field for NewValues {
     }
 
     fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
-        let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
+        let all = foreign::known();
+        let known: Vec<&'static str> = all.iter().map(|info| info.name).collect();
         let given = Given::new(node, location, &known)?;
         let new = |info: &'static Info| {
             let known: Vec<&'static str> = parameters::names(info.parameters).collect();
@@ -204,7 +212,7 @@ impl Field for NewValues {
             };
             given.or_else(info.name, || None, read).map(|new| (info, new))
         };
-        SCHEMES.iter().map(new).collect::<Result<_, _>>().map(Self)
+        all.into_iter().map(new).collect::<Result<_, _>>().map(Self)
     }
 
     fn write(&self) -> Option<Written> {

@@ -1,0 +1,195 @@
+//! From the description of a scheme to its [`Definition`]: names, ranges and functions are checked.
+
+use penstock_scenario::foreign::Refusal;
+use penstock_schemes::foreign::abi::{Function, Functions};
+use penstock_schemes::foreign::{Carrier, Definition};
+use penstock_schemes::{Action, Forms, Info, Parameter, SignalPath, Signals, Unit, Var};
+
+/// Destinations acknowledge data frames.
+pub const ACKNOWLEDGES: u32 = 1;
+/// Congestion points send signals to sources.
+pub const SIGNALS_BACKWARD: u32 = 2;
+/// Destinations send signals to sources.
+pub const SIGNALS_FORWARD: u32 = 4;
+/// A congestion point may signal another flow than that of its frame.
+pub const REMEMBERS_FLOWS: u32 = 8;
+/// Switches cut frames down that find no room.
+pub const NEEDS_TRIMMING: u32 = 16;
+/// A late frame counts as lost.
+pub const NEEDS_ORDER: u32 = 32;
+/// Without signals the rate returns to the line's.
+pub const RECOVERS_ALONE: u32 = 64;
+/// A signal can raise the rate.
+pub const RAISES_ON_SIGNAL: u32 = 128;
+/// No floating point.
+pub const INTEGER_STATE: u32 = 256;
+
+/// The actions of the header, by their bits from the lowest.
+pub const ACTIONS: [Action; 7] = [
+    Action::Marks,
+    Action::Notifications,
+    Action::Replies,
+    Action::Cuts,
+    Action::Raises,
+    Action::Trims,
+    Action::NeighbourMessages,
+];
+
+/// A scheme's description, in texts and lists that last.
+#[derive(Debug, Clone)]
+pub struct Described {
+    /// The name in files.
+    pub name: &'static str,
+    /// The full name.
+    pub title: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// How it works.
+    pub description: &'static str,
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// Variables of congestion points, reaction points and signals.
+    pub variables: [Vec<Var>; 3],
+    /// The threshold at which the queue is to be held.
+    pub set_point: Option<&'static str>,
+    /// The word that points get.
+    pub user: u64,
+    /// Memory of a congestion point, a notification point and a reaction point, octets.
+    pub memory: [u32; 3],
+    /// Bits of [`ACKNOWLEDGES`] and its neighbours.
+    pub properties: u32,
+    /// Bits of [`ACTIONS`].
+    pub actions: u32,
+    /// Octets of a tag.
+    pub tag_octets: u16,
+    /// Octets of an echo.
+    pub echo_octets: u16,
+    /// Octets of a signal.
+    pub signal_octets: u16,
+    /// The functions.
+    pub functions: Functions,
+    /// The language that runs them.
+    pub carrier: Option<Carrier>,
+}
+
+/// Why a description is not taken.
+pub(crate) fn refused(location: &str, message: impl std::fmt::Display, hint: &str) -> Refusal {
+    Refusal { message: format!("{location}: {message}"), hint: hint.to_owned() }
+}
+
+/// A text that lasts as long as the process.
+#[must_use]
+pub fn lasting(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+impl Described {
+    /// The definition, which lasts as long as the process. `location` is where the scheme comes from.
+    ///
+    /// # Errors
+    /// If a name, a range or a set of functions is not legal.
+    pub fn define(self, location: &str) -> Result<&'static Definition, Refusal> {
+        self.check().map_err(|(message, hint)| refused(location, message, &hint))?;
+        let Self { name, title, source, description, set_point, signal_octets, functions, .. } = self;
+        let has = |property: u32| self.properties & property != 0;
+        let path = match (has(SIGNALS_BACKWARD), has(SIGNALS_FORWARD)) {
+            (true, _) => Some(SignalPath::Backward),
+            (false, true) => Some(SignalPath::ByDestination),
+            (false, false) => None,
+        };
+        let acts = |action: &&Action| {
+            ACTIONS.iter().position(|own| own == *action).is_some_and(|i| self.actions >> i & 1 == 1)
+        };
+        let actions: Vec<Action> = Action::ALL.iter().filter(acts).copied().collect();
+        let info = Info {
+            name,
+            title,
+            source,
+            description,
+            parameters: self.parameters.leak(),
+            profiles: &[],
+            set_point,
+            signals: path.map(|path| Signals { path, octets: signal_octets }),
+            actions: actions.leak(),
+            tuned: &[],
+            recovers_alone: has(RECOVERS_ALONE),
+            raises_on_signal: has(RAISES_ON_SIGNAL),
+            integer_state: has(INTEGER_STATE),
+            needs_order: has(NEEDS_ORDER),
+            forms: Forms::NONE,
+        };
+        Ok(Box::leak(Box::new(Definition {
+            info: Box::leak(Box::new(info)),
+            location: lasting(location),
+            user: self.user,
+            functions,
+            memory: self.memory,
+            variables: self.variables.map(|all| -> &'static [Var] { all.leak() }),
+            tag_octets: self.tag_octets,
+            echo_octets: self.echo_octets,
+            acknowledges: has(ACKNOWLEDGES),
+            remembers_flows: has(REMEMBERS_FLOWS),
+            needs_trimming: has(NEEDS_TRIMMING),
+            carrier: self.carrier,
+        })))
+    }
+
+    /// Refuses names that files cannot have, values out of their range, and missing functions; with a remedy.
+    fn check(&self) -> Result<(), (String, String)> {
+        let refuse = |message: String, hint: &str| Err((message, hint.to_owned()));
+        if !is_plain(self.name, '-') {
+            let message = format!("the name \"{}\" is not legal", self.name);
+            return refuse(message, "small letters, digits and '-', at most 40");
+        }
+        for (i, own) in self.parameters.iter().enumerate() {
+            let taken = self.parameters[..i].iter().any(|known| known.name == own.name);
+            if !is_plain(own.name, '_') || own.name == "profile" || taken {
+                let message = format!("the name \"{}\" of a parameter is not legal, or taken", own.name);
+                return refuse(message, "small letters, digits and '_', at most 40; not \"profile\"");
+            }
+            if !own.accepts(own.default) {
+                let Parameter { name, default, minimum, maximum, .. } = own;
+                let message = format!("parameter {name}: {default} is not within {minimum} to {maximum}");
+                return refuse(message, "widen the range, or move the value into it");
+            }
+        }
+        let is_threshold = |name: &str| self.parameters.iter().any(|p| p.name == name && p.unit == Unit::Threshold);
+        if let Some(name) = self.set_point.filter(|name| !is_threshold(name)) {
+            return refuse(format!("set_point \"{name}\" is no threshold among its parameters"), "name one, or none");
+        }
+        match self.missing() {
+            Some((function, who)) => refuse(
+                format!("the function {} is missing, which {who} needs", function.name()),
+                "set it in .functions of the description",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// A function that the description needs and lacks, and why it needs it.
+    fn missing(&self) -> Option<(Function, &'static str)> {
+        let f = &self.functions;
+        let acknowledges = self.properties & ACKNOWLEDGES != 0;
+        let signals = self.properties & (SIGNALS_BACKWARD | SIGNALS_FORWARD) != 0;
+        let [cp_variables, rp_variables, _] = &self.variables;
+        let made = "a point that is made with parameters";
+        [
+            (Function::CpConfigure, f.cp_create.is_some() && f.cp_configure.is_none(), made),
+            (Function::NpConfigure, f.np_create.is_some() && f.np_configure.is_none(), made),
+            (Function::RpConfigure, f.rp_create.is_some() && f.rp_configure.is_none(), made),
+            (Function::NpAcknowledge, acknowledges && f.np_acknowledge.is_none(), "a scheme that acknowledges"),
+            (Function::RpOnAck, acknowledges && f.rp_on_ack.is_none(), "a scheme that acknowledges"),
+            (Function::RpOnSignal, signals && f.rp_on_signal.is_none(), "a scheme with signals"),
+            (Function::CpVariables, !cp_variables.is_empty() && f.cp_variables.is_none(), "a point with variables"),
+            (Function::RpVariables, !rp_variables.is_empty() && f.rp_variables.is_none(), "a point with variables"),
+        ]
+        .into_iter()
+        .find_map(|(function, missing, who)| missing.then_some((function, who)))
+    }
+}
+
+/// Whether a name has small letters, digits and `more` alone.
+fn is_plain(name: &str, more: char) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == more;
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= 40 && name.chars().all(letter)
+}
