@@ -46,8 +46,8 @@ def size(scheme: str, target: str, linker: Path, roots: list[str]) -> tuple[int,
     build += ["--crate-type", "staticlib", "--target", target, "--target-dir", str(folder)]
     subprocess.run(build, cwd=ROOT, env=os.environ | small | {"PENSTOCK_SCHEMES": scheme}, check=True)
     library, linked = folder / target / "release" / "libpenstock.a", folder / f"{scheme}-{target}"
-    link = [linker, "-flavor", "gnu", "--gc-sections", "--unresolved-symbols=ignore-all", "-e", roots[1], *roots]
-    subprocess.run([*link, "-o", linked, library], check=True)
+    link = [str(linker), "-flavor", "gnu", "--gc-sections", "--unresolved-symbols=ignore-all", "-e", roots[1], *roots]
+    subprocess.run([*link, "-o", str(linked), str(library)], check=True)
     return sections(linked.read_bytes())
 
 

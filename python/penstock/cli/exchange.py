@@ -101,7 +101,7 @@ def export_one(given: ExportOptions) -> None:
     if to in devices.FORMATS:
         if Path(source).is_dir() or given.seed is not None:
             raise InputError(f"--to {to}: takes a scenario, and no seed", "give the scenario of the fabric")
-        written, notes = _configurations(given)
+        written, notes = _configurations(given, to)
     elif Path(source).is_dir():
         if given.sets or given.seed is not None:
             raise InputError("--set and --seed: a folder of results has its scenario", "export a scenario instead")
@@ -144,12 +144,12 @@ def _export_jobs(given: ExportOptions) -> None:
         say(f"note: {note}")
 
 
-def _configurations(given: ExportOptions) -> tuple[dict[str, str], dict[str, list[str]]]:
+def _configurations(given: ExportOptions, to: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the files of all devices, and the names of the devices that lack a setting, by the sentence on it."""
     written: dict[str, str] = {}
     notes: dict[str, list[str]] = {}
     scenario = find(given.scenario, given.sets)
-    for name, configuration in devices.configurations(scenario, to=given.to, limit=given.limit).items():
+    for name, configuration in devices.configurations(scenario, to=to, limit=given.limit).items():
         written |= configuration.files
         for sentence in configuration.lost:
             notes.setdefault(sentence, []).append(name)
