@@ -224,10 +224,6 @@ _PERM, _LARGE = "perm_16n_16c_2MB.cm", "perm_1024n_1024c_0u_2000000b.cm"
 _HASH = "one path a flow, by a hash, which is another one here: which flows share a link is drawn. "
 _HASH_16 = f"{_HASH}Of 20 seeds here the median is 551 us, the least 382 and the most 909"
 _HASH_1024 = f"{_HASH}With seed 2 it is 900 us"
-_FROZEN = (
-    "after a loss, REPS here keeps to its last eight paths for 10 ms (entropy.rs, `FREEZE`), which htsim's mixed "
-    "balancer does not (uec_mp.cpp:281). With a path drawn for each packet it ends after "
-)
 _HTSIM, _ASTRA = "uet-htsim, NSCC", "ASTRA-sim and its analytical network"
 
 CASES = [
@@ -255,7 +251,14 @@ CASES = [
     Case("outcast and incast, flow 1->0", _HTSIM, 208_019, lambda: sender("outcast_incast.cm", flow="f1")),
     Case("outcast and incast, last flow", _HTSIM, 1_638_080, lambda: sender("outcast_incast.cm")),
     Case("permutation of 16, 128 paths", _HTSIM, 194_022, lambda: sender(_PERM)),
-    Case("permutation of 16, a link at a quarter", _HTSIM, 238_218, lambda: sender(_PERM, slow_link=True)),
+    Case(
+        "permutation of 16, a link at a quarter",
+        _HTSIM,
+        238_218,
+        lambda: sender(_PERM, slow_link=True),
+        "the last of 16 connections, in one run there. Of ten seeds here the mean is 260 us, the least 245 and the most 275",
+        beyond=True,
+    ),
     Case("permutation of 16, one path", _HTSIM, 527_755, lambda: sender(_PERM, spread="flow"), _HASH_16, beyond=True),
     Case("permutation of 1024, 128 paths", _HTSIM, 200_507, lambda: sender(_LARGE), slow=True),
     Case(
@@ -279,8 +282,6 @@ CASES = [
         _HTSIM,
         785_774,
         lambda: sender(_LARGE, "leaf_spine_1024_oversub.topo"),
-        f"{_FROZEN}782 us",
-        beyond=True,
         slow=True,
     ),
     Case(
@@ -288,8 +289,6 @@ CASES = [
         _HTSIM,
         1_443_430,
         lambda: sender(_LARGE, "leaf_spine_1024_oversub_8-1.topo"),
-        f"{_FROZEN}1456 us",
-        beyond=True,
         slow=True,
     ),
     Case("1 MiB over 3 links of a ring, each stores it", _ASTRA, 60_093, lambda: job(star(4), relayed(3))),

@@ -40,7 +40,7 @@ def test_every_measure_has_a_value_of_its_kind(result: Result) -> None:
     missing = {"paused_s", "pause_frames", "completion_time_s", "retransmissions", "timeouts", "flows_left"}
     missing |= {m.name for m in COMPARED if m.name.startswith(("slowdown_", "queue_delay_", "queue_pause_"))}
     missing |= {"job_time_s", "iteration_mean_s", "collective_mean_s", "exposed_communication_s", "straggling_s"}
-    missing |= {"bus_bandwidth_bps", "efficiency"}
+    missing |= {"bus_bandwidth_bps", "efficiency", "path_queue_s", "path_pause_s", "path_limited_s"}
     assert {key for key, value in measured.values.items() if value is None} - {"settling_time_s"} == missing
 
 
