@@ -256,7 +256,7 @@ CASES = [
         _HTSIM,
         238_218,
         lambda: sender(_PERM, slow_link=True),
-        "the last of 16 connections, in one run there. Of ten seeds here the mean is 260 us, the least 245, the most 275",
+        "the last of 16 flows, in one run there. Of ten seeds here the mean is 260 us, the least 245, the most 275",
         beyond=True,
     ),
     Case("permutation of 16, one path", _HTSIM, 527_755, lambda: sender(_PERM, spread="flow"), _HASH_16, beyond=True),
