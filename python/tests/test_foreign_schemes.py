@@ -20,15 +20,14 @@ INCLUDE = ROOT / "crates/foreign/include"
 
 def scenario(scheme: "str | type[penstock.Scheme]" = "dctcp", **more: object) -> penstock.Scenario:
     """Four sources in one port of 10 Gb/s for 3 ms."""
-    return penstock.Scenario(
-        question="Which window do four sources get?",
-        duration="3 ms",
-        scheme=scheme,
-        topology={"star": {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}},
-        flow=[{"from": "h0..h3", "to": "h4"}],
-        record={"interval": "100 us"},
-        **more,  # type: ignore[arg-type]
-    )
+    settings: dict[str, Any] = {
+        "question": "Which window do four sources get?",
+        "duration": "3 ms",
+        "topology": {"star": {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}},
+        "flow": [{"from": "h0..h3", "to": "h4"}],
+        "record": {"interval": "100 us"},
+    }
+    return penstock.Scenario(scheme=scheme, **settings | more)
 
 
 def build(source: str | Path, folder: Path, *flags: str) -> str:
@@ -48,7 +47,7 @@ def numbers(result: penstock.Result) -> str:
     summary = json.loads(result.summary_json)
     for key in ("run", "scheme", "priorities"):
         summary.pop(key, None)
-    return json.dumps(summary).replace("dctcp-c", "dctcp").replace("dctcp-py", "dctcp")
+    return re.sub("(dctcp|dcqcn)-(c|py)", r"\1", json.dumps(summary))
 
 
 def columns(result: penstock.Result, table: str) -> dict[str, list[Any]]:
@@ -65,6 +64,80 @@ def test_a_library_gives_the_bytes_of_the_native_scheme(tmp_path: Path) -> None:
         assert columns(library, table) == columns(native, table), table
     marked = columns(native, "queues")["cp_marked_frames_total"]
     assert max(number or 0 for number in marked) > 100, "the network is congested"
+
+
+QUICK = {
+    "k_min": "5 KB",
+    "k_max": "40 KB",
+    "p_max": 0.3,
+    "cnp_interval": "19.2 us",
+    "g_inverse": 16,
+    "alpha0": 0.3,
+    "alpha_time": "40 us",
+    "f": 2,
+    "byte_reset": "60 KB",
+    "time_reset": "30 us",
+    "r_ai": "15 Mbps",
+    "r_hai": "70 Mbps",
+    "min_rate": "120 Mbps",
+}
+"""Parameters of DCQCN with which 6 ms have all stages of the increase."""
+
+
+@pytest.mark.parametrize("parameters", [{}, QUICK], ids=["default", "quick"])
+def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, parameters: dict[str, object]) -> None:
+    library = build(EXAMPLES / "dcqcn.c", tmp_path)
+
+    def run(scheme: str, name: str) -> penstock.Result:
+        return scenario(
+            scheme,
+            duration="6 ms",
+            flow=[{"from": "h0..h1", "to": "h4"}, {"from": "h2..h3", "to": "h4", "start": "1 ms", "stop": "2.5 ms"}],
+            schemes={name: parameters},
+            change=[{"at": "4 ms", "schemes": {name: {"min_rate": "3 Gbps"}}}],
+            record={"interval": "20 us"},
+        ).run(seed=1)
+
+    native, own = run("dcqcn", "dcqcn"), run(library, "dcqcn-c")
+    assert numbers(own) == numbers(native)
+    for table in ("queues", "rates", "flows"):
+        assert columns(own, table) == columns(native, table), table
+    rates = columns(own, "rates")
+    first = [rate for flow, rate in zip(rates["flow"], rates["rate_bps"], strict=True) if flow == "f0" and rate]
+    assert min(first) < 3e9 and len(set(first)) > 20, "the rate moves"
+    assert min(first[-50:]) >= 3e9, "the change holds"
+    both = zip(rates["rp_byte_stage"], rates["rp_time_stage"], strict=True)
+    stages = [min(pair) for pair in both if None not in pair]
+    assert (max(stages) > 2) == bool(parameters), "with short cycles there is Hyper-Active Increase"
+
+
+def incast(senders: int, **parameters: object) -> Any:
+    """The summary of Theta-PowerTCP where senders share a port of 10 Gb/s at a round trip of 82.4 us."""
+    case = scenario(
+        f"{EXAMPLES}/theta_powertcp.py:ThetaPowerTCP",
+        duration="12 ms",
+        warmup="4 ms",
+        schemes={"theta-powertcp": parameters},
+        topology={"star": {"hosts": senders + 1, "link_rate": "10 Gbps", "link_delay": "20 us", "buffer": "2 MB"}},
+        flow=[{"from": f"h0..h{senders - 1}", "to": f"h{senders}", "stagger": "3 us"}],
+    )
+    return case.run(seed=1).summary
+
+
+@pytest.mark.parametrize(("senders", "flows"), [(4, 10), (4, 20), (8, 10)])
+def test_the_queue_of_theta_powertcp_rests_at_the_sum_of_beta(senders: int, flows: int) -> None:
+    summary = incast(senders, flows=flows)
+    # Four links of 20 us and two times 1.2 us for a frame: 82.4 us, in which 10 Gb/s have 103 000 octets.
+    assert summary["queues"][0]["mean_octets"] == pytest.approx(senders * 103_000 / flows, rel=0.1)
+    assert summary["queues"][0]["utilization"] > 0.99
+    shares = [flow["throughput_bps"] for flow in summary["flows"]]
+    assert shares == pytest.approx([10e9 / senders] * senders, rel=0.1)
+
+
+def test_without_the_least_load_theta_powertcp_swings() -> None:
+    queue = incast(8, load=0.01)["queues"][0]
+    assert queue["mean_octets"] > 3 * 8 * 103_000 / 10
+    assert queue["std_octets"] > 100_000
 
 
 def test_a_class_gives_the_bytes_of_the_native_scheme() -> None:
