@@ -11,7 +11,7 @@ class ThetaPowerTCP(penstock.Scheme):
     name, source, raises_on_signal = "theta-powertcp", "Addanki et al., NSDI 2022, algorithm 2", False
     parameters = {
         "gamma": penstock.Parameter("ratio", 0.9, 0.01, 1, source="powertcp-linux", description="Weight of a window."),
-        "flows": penstock.Parameter("count", 10, 1, 10000, source="powertcp-linux", description="beta: line x base / N"),
+        "flows": penstock.Parameter("count", 10, 1, 10000, source="powertcp-linux: N of beta = line x base / N"),
         "load": penstock.Parameter("ratio", 0.5, 0.01, 1, source="rdma-hw.cc", description="Least load."),
         "segment": penstock.Parameter("octets", "1500 B", "64 B", "9 KB", source="powertcp-linux: least window"),
     }

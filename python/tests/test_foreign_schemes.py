@@ -1,6 +1,7 @@
 """Schemes of shared libraries and of classes in Python: the bytes of the native one, and what becomes of wrong ones."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -273,11 +274,11 @@ def test_an_exception_ends_the_run_with_the_line(tmp_path: Path, before: str, af
     assert again.summary["duration_s"] == 0.003, "the next run is a run"
 
 
-def command(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(tmp_path: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder with the scenario."""
     (tmp_path / "four.toml").write_text(scenario().to_toml())
-    words = [sys.executable, "-m", "penstock", *arguments]
-    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    words, of_all = [sys.executable, "-m", "penstock", *arguments], os.environ | environment
+    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=of_all)
 
 
 @pytest.mark.machine
@@ -302,6 +303,41 @@ def test_a_crash_is_reported(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGSEGV
     assert "Segmentation fault" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+def sanitized(tmp_path: Path, source: str) -> subprocess.CompletedProcess[str]:
+    """Run a scheme in C under the sanitizers of addresses and undefined behaviour."""
+    ask = [["cc", f"-print-file-name={library}"] for library in ("libasan.so", "libubsan.so")]
+    preload = [subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in ask]
+    if not all(Path(library).is_absolute() for library in preload):
+        pytest.skip("the compiler has no sanitizers as shared libraries")
+    build(source, tmp_path, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+    words = ["run", "four.toml", "--scheme", "./libscheme.so", "--no-figures", "--out", "out"]
+    # The interpreter keeps memory to its end.
+    return command(tmp_path, *words, LD_PRELOAD=":".join(preload), ASAN_OPTIONS="detect_leaks=0")
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("name", ["aimd.c", "dctcp.c", "dcqcn.c"])
+def test_sanitizers_find_nothing_in_an_example(tmp_path: Path, name: str) -> None:
+    run = sanitized(tmp_path, (EXAMPLES / name).read_text())
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("((volatile rp *)point)[1].line = 1;", "heap-buffer-overflow"),
+        ("volatile int i = 64; i = 1 << i;", "shift exponent 64 is too large"),
+    ],
+)
+def test_sanitizers_find_what_is_wrong(tmp_path: Path, wrong: str, message: str) -> None:
+    before, text = "tag->label = PENSTOCK_ROCE;", (EXAMPLES / "dcqcn.c").read_text()
+    assert before in text
+    run = sanitized(tmp_path, text.replace(before, f"{before} {wrong}"))
+    assert run.returncode != 0
+    assert message in run.stderr
 
 
 @pytest.mark.machine
