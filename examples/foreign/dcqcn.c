@@ -59,6 +59,7 @@ static uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame,
     /* The word is below p_max (len - k_min) / (k_max - k_min), without the division. */
     if (len <= own->k_max && (len <= own->k_min || call->draw(call) * (own->k_max - own->k_min) >= own->p_max * (len - own->k_min))) return 0;
     own->marked++;
+    frame->tag->label = PENSTOCK_ROCE; /* A source without a reaction point leaves it bare. */
     return frame->tag->marked = 1;
 }
 

@@ -93,7 +93,11 @@ def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, paramet
         return scenario(
             scheme,
             duration="6 ms",
-            flow=[{"from": "h0..h1", "to": "h4"}, {"from": "h2..h3", "to": "h4", "start": "1 ms", "stop": "2.5 ms"}],
+            flow=[
+                {"from": "h0..h1", "to": "h4"},
+                {"from": "h2", "to": "h4", "start": "1 ms", "stop": "2.5 ms"},
+                {"from": "h3", "to": "h4", "traffic": "constant", "rate": "1 Gbps", "controlled": False},
+            ],
             schemes={name: parameters},
             change=[{"at": "4 ms", "schemes": {name: {"min_rate": "3 Gbps"}}}],
             record={"interval": "20 us"},
