@@ -209,11 +209,11 @@ def test_a_wrong_library_is_refused(tmp_path: Path, before: str, after: str, mes
             "rp_on_ack sets the rate to -5 bit/s",
         ),
         (
-            "tag->label = PENSTOCK_ECN;",
+            "    tag->label = PENSTOCK_ECN;",
             "limits->rate = INT64_C(20000000000);",
             "rp_on_send sets the rate to 20000000000 bit/s",
         ),
-        ("tag->label = PENSTOCK_ECN;", "limits->window = -2;", "rp_on_send sets the window to -2 octets"),
+        ("    tag->label = PENSTOCK_ECN;", "limits->window = -2;", "rp_on_send sets the window to -2 octets"),
     ],
 )
 def test_a_library_that_breaks_a_rule_ends_the_run(tmp_path: Path, before: str, after: str, message: str) -> None:
