@@ -37,6 +37,7 @@ static uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame,
     (void)call;
     if (len <= own->k) return 0;
     own->marked++;
+    frame->tag->label = PENSTOCK_ECN; /* A source without a reaction point leaves it bare. */
     return frame->tag->marked = 1;
 }
 

@@ -34,6 +34,7 @@ uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame, uint64
     if (len <= own->low) return 0;
     const uint64_t share = std::min(len, own->high) - own->low;
     if (len < own->high && call->draw(call) >= (share << 32) / (own->high - own->low)) return 0;
+    frame->tag->label = PENSTOCK_ECN;
     return frame->tag->marked = 1;
 }
 

@@ -1,6 +1,7 @@
 """Schemes of shared libraries and of classes in Python: the bytes of the native one, and what becomes of wrong ones."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,15 +21,14 @@ INCLUDE = ROOT / "crates/foreign/include"
 
 def scenario(scheme: "str | type[penstock.Scheme]" = "dctcp", **more: object) -> penstock.Scenario:
     """Four sources in one port of 10 Gb/s for 3 ms."""
-    return penstock.Scenario(
-        question="Which window do four sources get?",
-        duration="3 ms",
-        scheme=scheme,
-        topology={"star": {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}},
-        flow=[{"from": "h0..h3", "to": "h4"}],
-        record={"interval": "100 us"},
-        **more,  # type: ignore[arg-type]
-    )
+    settings: dict[str, Any] = {
+        "question": "Which window do four sources get?",
+        "duration": "3 ms",
+        "topology": {"star": {"hosts": 5, "link_rate": "10 Gbps", "link_delay": "5 us", "buffer": "300 KB"}},
+        "flow": [{"from": "h0..h3", "to": "h4"}],
+        "record": {"interval": "100 us"},
+    }
+    return penstock.Scenario(scheme=scheme, **settings | more)
 
 
 def build(source: str | Path, folder: Path, *flags: str) -> str:
@@ -48,7 +48,7 @@ def numbers(result: penstock.Result) -> str:
     summary = json.loads(result.summary_json)
     for key in ("run", "scheme", "priorities"):
         summary.pop(key, None)
-    return json.dumps(summary).replace("dctcp-c", "dctcp").replace("dctcp-py", "dctcp")
+    return re.sub("(dctcp|dcqcn)-(c|py)", r"\1", json.dumps(summary))
 
 
 def columns(result: penstock.Result, table: str) -> dict[str, list[Any]]:
@@ -65,6 +65,84 @@ def test_a_library_gives_the_bytes_of_the_native_scheme(tmp_path: Path) -> None:
         assert columns(library, table) == columns(native, table), table
     marked = columns(native, "queues")["cp_marked_frames_total"]
     assert max(number or 0 for number in marked) > 100, "the network is congested"
+
+
+QUICK = {
+    "k_min": "5 KB",
+    "k_max": "40 KB",
+    "p_max": 0.3,
+    "cnp_interval": "19.2 us",
+    "g_inverse": 16,
+    "alpha0": 0.3,
+    "alpha_time": "40 us",
+    "f": 2,
+    "byte_reset": "60 KB",
+    "time_reset": "30 us",
+    "r_ai": "15 Mbps",
+    "r_hai": "70 Mbps",
+    "min_rate": "120 Mbps",
+}
+"""Parameters of DCQCN with which 6 ms have all stages of the increase."""
+
+
+@pytest.mark.parametrize("parameters", [{}, QUICK], ids=["default", "quick"])
+def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, parameters: dict[str, object]) -> None:
+    library = build(EXAMPLES / "dcqcn.c", tmp_path)
+
+    def run(scheme: str, name: str) -> penstock.Result:
+        return scenario(
+            scheme,
+            duration="6 ms",
+            flow=[
+                {"from": "h0..h1", "to": "h4"},
+                {"from": "h2", "to": "h4", "start": "1 ms", "stop": "2.5 ms"},
+                {"from": "h3", "to": "h4", "traffic": "constant", "rate": "1 Gbps", "controlled": False},
+            ],
+            schemes={name: parameters},
+            change=[{"at": "4 ms", "schemes": {name: {"min_rate": "3 Gbps"}}}],
+            record={"interval": "20 us"},
+        ).run(seed=1)
+
+    native, own = run("dcqcn", "dcqcn"), run(library, "dcqcn-c")
+    assert numbers(own) == numbers(native)
+    for table in ("queues", "rates", "flows"):
+        assert columns(own, table) == columns(native, table), table
+    rates = columns(own, "rates")
+    first = [rate for flow, rate in zip(rates["flow"], rates["rate_bps"], strict=True) if flow == "f0" and rate]
+    assert min(first) < 3e9 and len(set(first)) > 20, "the rate moves"
+    assert min(first[-50:]) >= 3e9, "the change holds"
+    both = zip(rates["rp_byte_stage"], rates["rp_time_stage"], strict=True)
+    stages = [min(pair) for pair in both if None not in pair]
+    assert (max(stages) > 2) == bool(parameters), "with short cycles there is Hyper-Active Increase"
+
+
+def incast(senders: int, **parameters: object) -> Any:
+    """The summary of Theta-PowerTCP where senders share a port of 10 Gb/s at a round trip of 82.4 us."""
+    case = scenario(
+        f"{EXAMPLES}/theta_powertcp.py:ThetaPowerTCP",
+        duration="12 ms",
+        warmup="4 ms",
+        schemes={"theta-powertcp": parameters},
+        topology={"star": {"hosts": senders + 1, "link_rate": "10 Gbps", "link_delay": "20 us", "buffer": "2 MB"}},
+        flow=[{"from": f"h0..h{senders - 1}", "to": f"h{senders}", "stagger": "3 us"}],
+    )
+    return case.run(seed=1).summary
+
+
+@pytest.mark.parametrize(("senders", "flows"), [(4, 10), (4, 20), (8, 10)])
+def test_the_queue_of_theta_powertcp_rests_at_the_sum_of_beta(senders: int, flows: int) -> None:
+    summary = incast(senders, flows=flows)
+    # Four links of 20 us and two times 1.2 us for a frame: 82.4 us, in which 10 Gb/s have 103 000 octets.
+    assert summary["queues"][0]["mean_octets"] == pytest.approx(senders * 103_000 / flows, rel=0.1)
+    assert summary["queues"][0]["utilization"] > 0.99
+    shares = [flow["throughput_bps"] for flow in summary["flows"]]
+    assert shares == pytest.approx([10e9 / senders] * senders, rel=0.1)
+
+
+def test_without_the_least_load_theta_powertcp_swings() -> None:
+    queue = incast(8, load=0.01)["queues"][0]
+    assert queue["mean_octets"] > 3 * 8 * 103_000 / 10
+    assert queue["std_octets"] > 100_000
 
 
 def test_a_class_gives_the_bytes_of_the_native_scheme() -> None:
@@ -131,11 +209,11 @@ def test_a_wrong_library_is_refused(tmp_path: Path, before: str, after: str, mes
             "rp_on_ack sets the rate to -5 bit/s",
         ),
         (
-            "tag->label = PENSTOCK_ECN;",
+            "    tag->label = PENSTOCK_ECN;",
             "limits->rate = INT64_C(20000000000);",
             "rp_on_send sets the rate to 20000000000 bit/s",
         ),
-        ("tag->label = PENSTOCK_ECN;", "limits->window = -2;", "rp_on_send sets the window to -2 octets"),
+        ("    tag->label = PENSTOCK_ECN;", "limits->window = -2;", "rp_on_send sets the window to -2 octets"),
     ],
 )
 def test_a_library_that_breaks_a_rule_ends_the_run(tmp_path: Path, before: str, after: str, message: str) -> None:
@@ -200,11 +278,11 @@ def test_an_exception_ends_the_run_with_the_line(tmp_path: Path, before: str, af
     assert again.summary["duration_s"] == 0.003, "the next run is a run"
 
 
-def command(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(tmp_path: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder with the scenario."""
     (tmp_path / "four.toml").write_text(scenario().to_toml())
-    words = [sys.executable, "-m", "penstock", *arguments]
-    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    words, of_all = [sys.executable, "-m", "penstock", *arguments], os.environ | environment
+    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=of_all)
 
 
 @pytest.mark.machine
@@ -229,6 +307,41 @@ def test_a_crash_is_reported(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGSEGV
     assert "Segmentation fault" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+def sanitized(tmp_path: Path, source: str) -> subprocess.CompletedProcess[str]:
+    """Run a scheme in C under the sanitizers of addresses and undefined behaviour."""
+    ask = [["cc", f"-print-file-name={library}"] for library in ("libasan.so", "libubsan.so")]
+    preload = [subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in ask]
+    if not all(Path(library).is_absolute() for library in preload):
+        pytest.skip("the compiler has no sanitizers as shared libraries")
+    build(source, tmp_path, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+    words = ["run", "four.toml", "--scheme", "./libscheme.so", "--no-figures", "--out", "out"]
+    # The interpreter keeps memory to its end.
+    return command(tmp_path, *words, LD_PRELOAD=":".join(preload), ASAN_OPTIONS="detect_leaks=0")
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("name", ["aimd.c", "dctcp.c", "dcqcn.c"])
+def test_sanitizers_find_nothing_in_an_example(tmp_path: Path, name: str) -> None:
+    run = sanitized(tmp_path, (EXAMPLES / name).read_text())
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("((volatile rp *)point)[1].line = 1;", "heap-buffer-overflow"),
+        ("volatile int i = 64; i = 1 << i;", "shift exponent 64 is too large"),
+    ],
+)
+def test_sanitizers_find_what_is_wrong(tmp_path: Path, wrong: str, message: str) -> None:
+    before, text = "tag->label = PENSTOCK_ROCE;", (EXAMPLES / "dcqcn.c").read_text()
+    assert before in text
+    run = sanitized(tmp_path, text.replace(before, f"{before} {wrong}"))
+    assert run.returncode != 0
+    assert message in run.stderr
 
 
 @pytest.mark.machine

@@ -61,7 +61,7 @@ typedef union penstock_value {
 /* The field that a data frame carries from its source to its destination. */
 typedef struct penstock_tag {
     uint64_t word[PENSTOCK_WORDS]; /* for the scheme alone */
-    uint8_t label;                 /* form on the wire: PENSTOCK_BARE, PENSTOCK_ECN, PENSTOCK_ROCE */
+    uint8_t label;                 /* form on the wire: PENSTOCK_BARE, as a source without a reaction point sends, _ECN, _ROCE */
     uint8_t marked;                /* 1: a queue was congested */
     uint8_t reserved[6];
 } penstock_tag;
