@@ -189,6 +189,8 @@ def test_theory_without_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("penstock.theory.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(vars(theory), "margins", raising=False)
+    # The module of this name takes the function's place as it is imported again: that is undone at the end.
+    monkeypatch.setattr(theory, "configuration", theory.configuration)
     real = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:

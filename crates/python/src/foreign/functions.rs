@@ -113,6 +113,8 @@ extern "C" fn cp_mark(cp: &mut u64, at: &mut Call<'_>, frame: &mut Frame<'_>, le
     let marked = call(*cp, "mark", |_| Ok(seen), |answer| answer.is_truthy(), After::Nothing).unwrap_or(false);
     if marked {
         frame.tag.marked = 1;
+        // That of a source that nothing controls has no label yet.
+        frame.tag.label |= u8::from(*cp & ECN != 0);
     }
     marked.into()
 }
