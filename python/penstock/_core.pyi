@@ -17,8 +17,6 @@ from penstock._core_schemes import Frame as Frame
 from penstock._core_schemes import GoldenRateCalculator as GoldenRateCalculator
 from penstock._core_schemes import GoldenSampler as GoldenSampler
 from penstock._core_schemes import GoldenTokenBucket as GoldenTokenBucket
-from penstock._core_schemes import QcnRate as QcnRate
-from penstock._core_schemes import QcnSampling as QcnSampling
 from penstock._core_schemes import Queue as Queue
 from penstock._core_schemes import Signal as Signal
 from penstock._core_schemes import golden_jitter as golden_jitter
@@ -64,6 +62,9 @@ def schemes() -> str:
     words, "a | b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written`` gives default,
     minimum and maximum, or a profile's settings, as a scenario file would have them: "33 KB".
     """
+
+def scheme(text: str) -> tuple[str | None, str, str]:
+    """The scheme of this name or at this location, as JSON; or ``None``, a reason, and a remedy."""
 
 def schema() -> str:
     """The JSON schema of a scenario file."""

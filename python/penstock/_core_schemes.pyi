@@ -3,6 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import final
 
+_Words = Sequence[int] | Callable[[], float]
+# Text such as "q_eq = 33 KB", or a value for each parameter in the catalogue's units.
+_Parameters = str | dict[str, float | str | bool]
+
 @final
 class GoldenRateCalculator:
     """QCN's rate calculator with its timer, at the line's rate: see :mod:`penstock.golden`."""
@@ -18,20 +22,34 @@ class GoldenRateCalculator:
     phase: str
     """"fast-recovery", "active-increase" or "hyper-active-increase"."""
 
-    def __init__(self, line_rate_bps: int, parameters: str = "") -> None: ...
-    def start_timer(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
-    def decrease(self, now_ps: int, feedback: int, words: Sequence[int] = ()) -> None: ...
-    def count(self, octets: int, words: Sequence[int] = ()) -> None: ...
-    def timeout(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
+    def __init__(self, line_rate_bps: int, parameters: _Parameters = "") -> None: ...
+    @staticmethod
+    def recovering(
+        line_rate_bps: int, rate_bps: int, target_bps: int, cycles: int, parameters: _Parameters
+    ) -> GoldenRateCalculator:
+        """Return one without timer, Extra Fast Recovery and Target Rate Reduction, some cycles after feedback.
+
+        Raises:
+            KeyError: a parameter has no value.
+            ValueError: a word is none of its parameter's.
+        """
+
+    def start_timer(self, now_ps: int, words: _Words = ()) -> None: ...
+    def decrease(self, now_ps: int, feedback: int, words: _Words = ()) -> None: ...
+    def count(self, octets: int, words: _Words = ()) -> None: ...
+    def end_byte_cycle(self, words: _Words = ()) -> None: ...
+    def timeout(self, now_ps: int, words: _Words = ()) -> None: ...
 
 @final
 class GoldenSampler:
     """QCN's congestion measure and its sampling."""
 
-    def __init__(self, parameters: str = "") -> None: ...
+    def __init__(self, parameters: _Parameters = "") -> None: ...
     def feedback(self, queue_octets: int, old_octets: int) -> int: ...
-    def sample(self, octets: int, steps: int, words: Sequence[int] = ()) -> bool: ...
-    def reload(self, steps: int, words: Sequence[int] = ()) -> None: ...
+    def sample(self, octets: int, steps: int, words: _Words = ()) -> bool: ...
+    def reload(self, steps: int, words: _Words = ()) -> None: ...
+    def interval_octets(self, feedback: int, words: _Words = ()) -> int:
+        """Return the octets until the next sample by the table."""
 
 @final
 class GoldenTokenBucket:
@@ -45,58 +63,6 @@ class GoldenTokenBucket:
     def take(self, now_ps: int, octets: int) -> None: ...
 
 def golden_jitter(base: int, spread: int, word: int) -> int: ...
-
-@final
-class QcnSampling:
-    """The answer of QCN's congestion point to a sample."""
-
-    def __init__(self, parameters: dict[str, float | str | bool]) -> None:
-        """Take a value for each parameter of ``qcn``, in the catalogue's units.
-
-        Raises:
-            KeyError: a parameter has none.
-            ValueError: a word is none of its parameter's.
-        """
-
-    def feedback(self, queue_octets: int, old_octets: int) -> int:
-        """Return |Fb| as it travels, in 256ths of a step; 0 where Fb >= 0."""
-
-    def interval_octets(self, feedback: int, random: Callable[[], float]) -> int:
-        """Return the octets until the next sample by the table; ``random`` draws from [0, 1)."""
-
-@final
-class QcnRate:
-    """QCN's rate calculator without its timer, and without Extra Fast Recovery and Target Rate Reduction."""
-
-    def __init__(
-        self,
-        parameters: dict[str, float | str | bool],
-        line_rate_bps: int,
-        rate_bps: int,
-        target_bps: int,
-        cycles: int,
-    ) -> None:
-        """Begin a cycle of the byte counter, given the number of cycles since a message.
-
-        Raises:
-            KeyError: a parameter has no value.
-            ValueError: a word is none of its parameter's.
-        """
-
-    rate_bps: int
-    """CR, bit/s."""
-    target_bps: int
-    """TR, bit/s."""
-    cycle_octets: int
-    """Octets of the cycle of the byte counter that has begun."""
-    cycles: int
-    """Cycles since the last message."""
-
-    def decrease(self, feedback: int, random: Callable[[], float]) -> None:
-        """Take a message of |Fb| in 256ths of a step; ``random`` draws from [0, 1)."""
-
-    def end_cycle(self, random: Callable[[], float]) -> None:
-        """End a cycle of the byte counter; ``random`` draws from [0, 1)."""
 
 class Frame:
     """A data frame at a queue or its destination, for a scheme in Python. Times are ps."""

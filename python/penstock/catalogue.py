@@ -51,12 +51,18 @@ def label_of(name: str) -> str:
 
 
 def about(name: str) -> Scheme:
-    """Return what is known of a scheme.
+    """Return what is known of a scheme, by its name, or by its location if it is one of a file.
 
     Raises:
-        KeyError: there is none of that name.
+        ArgumentError: there is none of that name, or it cannot be loaded.
     """
-    return _by_name()[name]
+    if name in _by_name():
+        return _by_name()[name]
+    found, message, hint = _core.scheme(name)
+    if found is None:
+        said = message if is_location(name) else f"{name}: {message}"
+        raise ArgumentError(said, hint or nearest(name, _by_name(), f"the schemes are {', '.join(_by_name())}"))
+    return cast(Scheme, json.loads(found))
 
 
 @cache

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import penstock
+from penstock import ArgumentError, theory
+from penstock.catalogue import about
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/foreign"
@@ -369,6 +371,20 @@ def test_the_command_line_takes_locations(tmp_path: Path) -> None:
         tmp_path, "sweep", "four.toml", "--schemes", names, "--vary", "duration=1 ms,2 ms", "--out", "swept"
     )
     assert swept.returncode == 0, swept.stderr
+
+
+def test_the_catalogue_knows_a_scheme_by_its_location(tmp_path: Path) -> None:
+    library = build(EXAMPLES / "dctcp.c", tmp_path)
+    entry = about(library)
+    assert (entry["name"], entry["fluid"], entry["profiles"]) == ("dctcp-c", None, [])
+    assert entry["parameters"][0]["name"] == "k"
+    assert about("dctcp-c") == entry
+    with pytest.raises(ArgumentError, match="no such file"):
+        about(f"{tmp_path}/libnothing.so")
+    with pytest.raises(ArgumentError, match=r"dctpc: unknown scheme; did you mean dctcp"):
+        about("dctpc")
+    with pytest.raises(theory.UnsuitedScenarioError, match="there is no fluid model of dctcp-c"):
+        theory.margins(scenario(), scheme=library)
 
 
 def test_two_threads_run_two_libraries(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_message_and_cycles_change_a_source_of_qcn_as_its_rate_calculator_does
     model.on_message(source, 10_000, 2_000, random)
     assert source.rate_bps == pytest.approx(300e6 * (1 - 0.021850586))
     calculator = source.calculator  # type: ignore[attr-defined]
-    assert (calculator.target_bps, calculator.cycles, source.due_octets) == (300e6, 0, 150_000)
+    assert (calculator.target_bps, calculator.byte_stage, source.due_octets) == (300e6, 0, 150_000)
     for cycle in range(1, 8):
         before, target = source.rate_bps, calculator.target_bps
         model.ended(source, random)

@@ -118,85 +118,54 @@ pub unsafe extern "C" fn penstock_token_bucket_create(
     unsafe { hand_out(bucket, Some(TokenBucket(made, 0))) }
 }
 
-/// Feedback has come, in 1/256 of a step: the rate falls, both counters start again. Answers how many words were used.
-///
-/// # Safety
-/// The handle is alive or null, `words` null or `count` words.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn penstock_rate_calculator_decrease(
-    calculator: *mut RateCalculator,
-    now_ps: u64,
-    feedback: u32,
-    words: *const u32,
-    count: u32,
-) -> u32 {
-    // SAFETY: the caller's promise.
-    let (Some(RateCalculator(own, last)), mut words) = (unsafe { (calculator.as_mut(), Words::new(words, count)) })
-    else {
-        return 0;
+/// Declares functions on a rate calculator that may use random words, and answer how many they used.
+macro_rules! events {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident(|$own:ident, $last:ident, $words:ident| $($arg:ident: $type:ty),*) $body:block
+    )+) => {
+        $(
+            $(#[$doc])*
+            /// Answers how many words were used.
+            ///
+            /// # Safety
+            /// The handle is alive or null, `words` null or `count` words.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                calculator: *mut RateCalculator,
+                $($arg: $type,)*
+                words: *const u32,
+                count: u32,
+            ) -> u32 {
+                // SAFETY: the caller's promise.
+                let (calculator, mut words) = unsafe { (calculator.as_mut(), Words::new(words, count)) };
+                let Some(RateCalculator($own, $last)) = calculator else { return 0 };
+                let $words = &mut words;
+                $body
+                words.used
+            }
+        )+
     };
-    let fb = QntzFb::from_units(length(feedback).min(64 * QntzFb::PER_STEP), false);
-    own.decrease(at(last, now_ps), fb, &mut words);
-    words.used
 }
 
-/// Octets were sent. Answers how many words were used.
-///
-/// # Safety
-/// As for [`penstock_rate_calculator_decrease`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn penstock_rate_calculator_count(
-    calculator: *mut RateCalculator,
-    octets: u32,
-    words: *const u32,
-    count: u32,
-) -> u32 {
-    // SAFETY: the caller's promise.
-    let (Some(RateCalculator(own, _)), mut words) = (unsafe { (calculator.as_mut(), Words::new(words, count)) }) else {
-        return 0;
-    };
-    own.count(length(octets), &mut words);
-    words.used
-}
-
-/// Starts the timer's first cycle. Answers how many words were used.
-///
-/// # Safety
-/// As for [`penstock_rate_calculator_decrease`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn penstock_rate_calculator_start_timer(
-    calculator: *mut RateCalculator,
-    now_ps: u64,
-    words: *const u32,
-    count: u32,
-) -> u32 {
-    // SAFETY: the caller's promise.
-    let (Some(RateCalculator(own, last)), mut words) = (unsafe { (calculator.as_mut(), Words::new(words, count)) })
-    else {
-        return 0;
-    };
-    own.start_timer(at(last, now_ps), &mut words);
-    words.used
-}
-
-/// The timer's cycle ends, if it is due. Answers how many words were used.
-///
-/// # Safety
-/// As for [`penstock_rate_calculator_decrease`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn penstock_rate_calculator_timeout(
-    calculator: *mut RateCalculator,
-    now_ps: u64,
-    words: *const u32,
-    count: u32,
-) -> u32 {
-    // SAFETY: the caller's promise.
-    let (Some(RateCalculator(own, last)), mut words) = (unsafe { (calculator.as_mut(), Words::new(words, count)) })
-    else {
-        return 0;
-    };
-    own.on_timeout(at(last, now_ps), &mut words);
-    words.used
+events! {
+    /// Feedback has come, in 1/256 of a step: the rate falls, both counters start again.
+    fn penstock_rate_calculator_decrease(|own, last, words| now_ps: u64, feedback: u32) {
+        let fb = QntzFb::from_units(length(feedback).min(64 * QntzFb::PER_STEP), false);
+        own.decrease(at(last, now_ps), fb, words);
+    }
+    /// Octets were sent.
+    fn penstock_rate_calculator_count(|own, _last, words| octets: u32) {
+        own.count(length(octets), words);
+    }
+    /// Starts the timer's first cycle.
+    fn penstock_rate_calculator_start_timer(|own, last, words| now_ps: u64) {
+        own.start_timer(at(last, now_ps), words);
+    }
+    /// The timer's cycle ends, if it is due.
+    fn penstock_rate_calculator_timeout(|own, last, words| now_ps: u64) {
+        own.on_timeout(at(last, now_ps), words);
+    }
 }
 
 /// What a rate calculator holds.

@@ -11,6 +11,15 @@ pub(crate) fn schemes() -> String {
     penstock_scenario::catalogue::schemes()
 }
 
+/// The scheme of this name or at this location, as JSON; else why there is none, and a remedy.
+#[pyfunction]
+pub(crate) fn scheme(text: &str) -> (Option<String>, String, String) {
+    match penstock_scenario::catalogue::scheme(text) {
+        Ok(found) => (found, "unknown scheme".to_owned(), String::new()),
+        Err(refusal) => (None, refusal.message, refusal.hint),
+    }
+}
+
 /// Every table of a result with its columns, as JSON.
 #[pyfunction]
 pub(crate) fn tables() -> String {

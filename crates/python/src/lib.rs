@@ -15,7 +15,6 @@ mod golden;
 mod jobs;
 mod measures;
 mod pool;
-mod qcn;
 mod quantity;
 mod result;
 mod scenario;
@@ -34,7 +33,7 @@ mod _core {
 
     #[pymodule_export]
     use super::catalogue::{
-        catalogue_objects, description_objects, limits, metrics, objects, reference, schema, schemes, tables,
+        catalogue_objects, description_objects, limits, metrics, objects, reference, schema, scheme, schemes, tables,
     };
     #[pymodule_export]
     use super::dcb::{
@@ -52,8 +51,6 @@ mod _core {
     use super::jobs::{job_files, job_text};
     #[pymodule_export]
     use super::pool::PyPool;
-    #[pymodule_export]
-    use super::qcn::{PyRate, PySampling};
     #[pymodule_export]
     use super::quantity::{read_quantity, show_quantity, show_share, write_quantity};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use penstock_schemes::info::{Action, Alias, Condition, Info, Parameter, Profile,
 use penstock_schemes::{SCHEMES, Unit, Value};
 
 use crate::declared::{Number, Object, SchemeName, entry, words};
+use crate::foreign;
 use crate::keys::schema::KeyEntry;
 
 /// Every scheme with its parameters and profiles, as JSON.
@@ -16,6 +17,23 @@ use crate::keys::schema::KeyEntry;
 pub fn schemes() -> String {
     let entries: Vec<_> = SCHEMES.iter().map(SchemeEntry::new).collect();
     serde_json::to_string(&entries).expect("an entry has text keys only")
+}
+
+/// The scheme of this name or at this location, as JSON like those of [`schemes`]; `None` if there is none of the name.
+///
+/// # Errors
+/// The scheme at the location cannot be loaded.
+///
+/// # Panics
+/// Never: every entry can be written as JSON.
+pub fn scheme(text: &str) -> Result<Option<String>, foreign::Refusal> {
+    let found = if foreign::is_location(text) {
+        foreign::load(text)?;
+        foreign::at(text)
+    } else {
+        foreign::known().into_iter().find(|info| info.name == text)
+    };
+    Ok(found.map(|info| serde_json::to_string(&SchemeEntry::new(info)).expect("an entry has text keys only")))
 }
 
 /// The objects of the catalogue, each before those that hold it, and that of [`reference`](crate::reference).

@@ -408,6 +408,25 @@ impl fmt::Display for Condition {
 }
 
 impl Info {
+    /// The entry of a type that carries other schemes and is not listed: it says nothing of them.
+    pub(crate) const UNLISTED: Self = Self {
+        name: "",
+        title: "",
+        source: "",
+        description: "",
+        parameters: &[],
+        profiles: &[],
+        set_point: None,
+        signals: None,
+        actions: &[],
+        tuned: &[],
+        recovers_alone: false,
+        raises_on_signal: true,
+        integer_state: false,
+        needs_order: false,
+        forms: Forms::NONE,
+    };
+
     /// The parameter called `name`.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {

@@ -14,7 +14,7 @@
 //! schemes differ, and [`SchemeConfig::visit_engine`] everywhere with the feature `one-engine`. It declares no variables, since
 //! those of its members differ; a row that is not empty has been made for the one scheme that all priorities have.
 
-use crate::info::{Configuration, Forms, Info, Value};
+use crate::info::{Configuration, Info, Value};
 use crate::parts::marking::Ramp;
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
@@ -228,17 +228,7 @@ macro_rules! mixed {
                 title: "Several schemes by priority",
                 source: "802.1Qau clause 30: a congestion-managed domain is one of a priority",
                 description: "Each priority runs its own scheme.",
-                parameters: &[],
-                profiles: &[],
-                set_point: None,
-                signals: None,
-                actions: &[],
-                tuned: &[],
-                recovers_alone: false,
-                raises_on_signal: true,
-                integer_state: false,
-                needs_order: false,
-                forms: Forms::NONE,
+                ..Info::UNLISTED
             };
             type Config = SchemeConfig;
             type Tag = Tag;

@@ -1,7 +1,6 @@
 """`penstock schemes`, `scenarios` and `schema`: lists of all that exist."""
 
 import json as jsonlib
-from difflib import get_close_matches
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from penstock import ScenarioError, library
-from penstock.catalogue import keys, schema, schemes
+from penstock.catalogue import about, keys, schema, schemes
 from penstock.cli.failure import InputError
 from penstock.cli.report import add_row, console, listing
 from penstock.declared import Scheme
@@ -22,15 +21,7 @@ _PARAMETER_KEYS = ("name", "unit", "default", "minimum", "maximum", "source", "d
 
 def show_schemes(name: str | None, *, json: bool) -> None:
     """Print the schemes, or the parameters and profiles of one."""
-    known = schemes()
-    if name is not None:
-        chosen = [scheme for scheme in known if scheme["name"] == name]
-        if not chosen:
-            words = [scheme["name"] for scheme in known]
-            near = get_close_matches(name, words, n=1, cutoff=0.3)
-            hint = f"did you mean {near[0]}?" if near else f"the schemes are {', '.join(words)}"
-            raise InputError(f"{name}: unknown scheme", hint)
-        known = chosen
+    known = schemes() if name is None else [about(name)]
     if json:
         typer.echo(jsonlib.dumps([_contract(scheme) for scheme in known], indent=2))
     elif name is None:

@@ -19,7 +19,7 @@ pub mod watch;
 
 use alloc::sync::Arc;
 
-use crate::info::{Configuration, Forms, Info, Value};
+use crate::info::{Configuration, Info, Value};
 use crate::{Label, Scheme, SignalKind, Var};
 
 pub use points::{Cp, Np, Rp};
@@ -136,17 +136,7 @@ impl Scheme for Foreign {
         title: "A scheme of a shared library, or of a class in Python",
         source: "penstock_scheme.h",
         description: "The scheme is a table of functions.",
-        parameters: &[],
-        profiles: &[],
-        set_point: None,
-        signals: None,
-        actions: &[],
-        tuned: &[],
-        recovers_alone: false,
-        raises_on_signal: true,
-        integer_state: false,
-        needs_order: false,
-        forms: Forms::NONE,
+        ..Info::UNLISTED
     };
     type Config = Config;
     type Tag = Tag;

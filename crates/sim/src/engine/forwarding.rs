@@ -1,7 +1,7 @@
 //! Frames and signals on their paths: down the tree to destinations, up the tree to sources.
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
-use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
+use penstock_schemes::{Class, Duration, FlowKey, Instant, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::datapath::{Arrival, SignalSender};
@@ -148,8 +148,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             if frame.trimmed {
                 totals.headers_delivered += 1;
             } else {
-                let delivered = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
-                complete = delivered.then_some((frame.seq, frame.sent_at));
+                if records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead) {
+                    complete = end_of_flow(frame.seq, frame.sent_at);
+                }
                 totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
             destination.on_frame(now, frame, &mut SignalSender(&mut self.outbox));
@@ -461,6 +462,12 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.route_from_destination(id);
         }
     }
+}
+
+/// The position of a frame that ends a flow, or a message of it, and when it was sent. Cold: other frames need neither.
+#[cold]
+fn end_of_flow(seq: Octets, sent_at: Instant) -> Option<(Octets, Instant)> {
+    Some((seq, sent_at))
 }
 
 /// The length of frame `index`, in `slot`, as its source sent it: the header of a trimmed one says so.

@@ -18,7 +18,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock._core import QcnRate, QcnSampling
+from penstock import golden
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import (
     ALIKE,
@@ -225,11 +225,11 @@ class _Source(Source):
         calculator: its state machine, without the timer.
     """
 
-    calculator: QcnRate
+    calculator: golden.RateCalculator
 
     def begin(self) -> None:
         """Begin the cycle that the calculator stands at, with its rate."""
-        self.rate_bps, self.due_octets = float(self.calculator.rate_bps), float(self.calculator.cycle_octets)
+        self.rate_bps, self.due_octets = float(self.calculator.current_bps), float(self.calculator.byte_count)
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,10 @@ class Sampled(_Qcn, Recovering):
     def source_at(self, state: Array) -> Source:
         """Return a source as the fluid's state has it; where in its cycle it is nobody knows: at the beginning."""
         rate, target = round(float(state[1])), round(float(state[2]))
-        calculator = QcnRate(dict(self.parameters), round(float(self.line_rate_bps)), rate, target, int(state[3]))
-        return _Source(float(state[1]), float(calculator.cycle_octets), calculator=calculator)
+        calculator = golden.RateCalculator.recovering(
+            round(float(self.line_rate_bps)), rate, target, int(state[3]), dict(self.parameters)
+        )
+        return _Source(float(state[1]), float(calculator.byte_count), calculator=calculator)
 
     @property
     def even(self) -> bool:
@@ -321,18 +323,18 @@ class Sampled(_Qcn, Recovering):
     ) -> None:
         """Cut the rate; it was what is now the target, and the byte counter begins again."""
         own = cast(_Source, source)
-        own.calculator.decrease(self._feedback(offset_octets, growth_octets), random.random)
+        own.calculator.decrease(0, self._feedback(offset_octets, growth_octets), random.random)
         own.begin()
 
     def ended(self, source: Source, random: np.random.Generator) -> None:
         """End a cycle of the byte counter: half of the distance to the target, which Active Increase raises before."""
         own = cast(_Source, source)
-        own.calculator.end_cycle(random.random)
+        own.calculator.end_byte_cycle(random.random)
         own.begin()
 
     @cached_property
-    def _sampling(self) -> QcnSampling:
-        return QcnSampling(dict(self.parameters))
+    def _sampling(self) -> golden.Sampler:
+        return golden.Sampler(dict(self.parameters))
 
     def _feedback(self, offset_octets: float, growth_octets: float) -> int:
         """|Fb| as it travels, in 256ths of a step; 0 where Fb >= 0."""
