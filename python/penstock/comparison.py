@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -17,7 +17,7 @@ from penstock.data_frames import RUNS, Tables
 from penstock.declared import Outline
 from penstock.errors import ArgumentError, nearest, unread
 from penstock.executors.executor import Executor
-from penstock.files import held, write_text
+from penstock.files import alone, write_text
 from penstock.metrics.seeds import measure, spreads
 from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
@@ -349,7 +349,7 @@ def compare(
     unfinished = Path(f"{os.fspath(out)}.unfinished")
     staged = _core.Folder.create(out, force or (resume and unfinished.is_dir()))
     try:
-        with _alone(unfinished) if resume else nullcontext():
+        with alone(unfinished, "comparison") if resume else nullcontext():
             done = run(unfinished if resume else staged.partial)
             document = _document(lines, done, queue)
             if resume:
@@ -365,23 +365,6 @@ def compare(
     finally:
         staged.discard()
     return compared
-
-
-@contextmanager
-def _alone(unfinished: Path) -> Iterator[None]:
-    """Hold the folder of finished runs.
-
-    Raises:
-        ArgumentError: another process does.
-    """
-    holding = ExitStack()
-    try:
-        holding.enter_context(held(unfinished))
-    except BlockingIOError:
-        hint = "wait until it is done, end it, or name another folder"
-        raise ArgumentError(f"{unfinished}: another comparison is at work in this folder", hint) from None
-    with holding:
-        yield
 
 
 def _finished(

@@ -8,11 +8,11 @@ left.
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from penstock import interrupts
-from penstock.errors import TextFileError
+from penstock.errors import ArgumentError, TextFileError
 
 _count = itertools.count()
 
@@ -111,6 +111,23 @@ def held(folder: Path) -> Iterator[None]:
                 return
         finally:
             os.close(own)
+
+
+@contextmanager
+def alone(folder: Path, kind: str) -> Iterator[None]:
+    """Hold a folder against other commands of a kind, such as "comparison", until the block ends.
+
+    Raises:
+        ArgumentError: another one is at work there.
+    """
+    holding = ExitStack()
+    try:
+        holding.enter_context(held(folder))
+    except BlockingIOError:
+        hint = "wait until it is done, end it, or name another folder"
+        raise ArgumentError(f"{folder}: another {kind} is at work in this folder", hint) from None
+    with holding:
+        yield
 
 
 def _flush(path: Path) -> None:

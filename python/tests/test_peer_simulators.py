@@ -1,52 +1,39 @@
 """Penstock beside numbers of other simulators: the quick lines of tools/check_peers.py; `make verify` runs them all."""
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import check_peers
 import pytest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "check_peers.py"
 
-
-@pytest.fixture(scope="module")
-def peers() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_peers", TOOL)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check_peers"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _beyond(peers: ModuleType, situation: str, scheme: str, *metrics: str) -> list[Any]:
+def _beyond(situation: str, scheme: str, *metrics: str) -> list[Any]:
     """Return the lines that do not agree, of those with one of these beginnings."""
     lines = [
-        at for at in peers.lines() if (at.situation, at.scheme) == (situation, scheme) and at.metric.startswith(metrics)
+        at
+        for at in check_peers.lines()
+        if (at.situation, at.scheme) == (situation, scheme) and at.metric.startswith(metrics)
     ]
     assert len(lines) >= len(metrics), "the peer has such numbers"
-    return [at for at in peers.compared(lines) if not at.agrees]
+    return [at for at in check_peers.compared(lines) if not at.agrees]
 
 
 @pytest.mark.parametrize("sources", [2, 4, 8])
-def test_timely_with_the_profile_of_hpccs_simulator_is_as_there(peers: ModuleType, sources: int) -> None:
+def test_timely_with_the_profile_of_hpccs_simulator_is_as_there(sources: int) -> None:
     metrics = ("jain", "utilisation", "queue_mean", "queue_p99", "goodput_bps")
-    assert _beyond(peers, f"S1-n{sources}", "timely", *metrics) == []
+    assert _beyond(f"S1-n{sources}", "timely", *metrics) == []
 
 
 @pytest.mark.parametrize(
     "sources", [pytest.param(4, marks=pytest.mark.science), pytest.param(8, marks=pytest.mark.science)]
 )
-def test_dcqcn_with_the_profile_of_hpccs_simulator_is_as_there(peers: ModuleType, sources: int) -> None:
+def test_dcqcn_with_the_profile_of_hpccs_simulator_is_as_there(sources: int) -> None:
     metrics = ("jain", "utilisation", "queue_mean", "queue_p50", "queue_p99")
-    assert _beyond(peers, f"S1-n{sources}", "dcqcn", *metrics) == []
+    assert _beyond(f"S1-n{sources}", "dcqcn", *metrics) == []
 
 
 @pytest.mark.parametrize("sources", [2, pytest.param(8, marks=pytest.mark.science)])
-def test_dcqcn_with_the_times_of_the_paper_is_as_in_hpccs_simulator(peers: ModuleType, sources: int) -> None:
-    assert _beyond(peers, f"S1-n{sources}", "dcqcn_paper", "jain", "utilisation", "queue_mean", "queue_p99") == []
+def test_dcqcn_with_the_times_of_the_paper_is_as_in_hpccs_simulator(sources: int) -> None:
+    assert _beyond(f"S1-n{sources}", "dcqcn_paper", "jain", "utilisation", "queue_mean", "queue_p99") == []
 
 
 @pytest.mark.science
@@ -59,24 +46,22 @@ def test_dcqcn_with_the_times_of_the_paper_is_as_in_hpccs_simulator(peers: Modul
         ("S1-n8", "timely_vwin", ("jain", "queue_mean", "queue_p99")),
     ],
 )
-def test_rules_of_hpccs_simulator_give_its_numbers(
-    peers: ModuleType, situation: str, scheme: str, metrics: tuple[str, ...]
-) -> None:
-    assert _beyond(peers, situation, scheme, *metrics) == []
+def test_rules_of_hpccs_simulator_give_its_numbers(situation: str, scheme: str, metrics: tuple[str, ...]) -> None:
+    assert _beyond(situation, scheme, *metrics) == []
 
 
-def test_conweaves_eight_sources_hold_a_queue_of_kilobytes(peers: ModuleType) -> None:
+def test_conweaves_eight_sources_hold_a_queue_of_kilobytes() -> None:
     """A mark that is answered once in 50 us left 45 MB here; each that is answered, 60 KB."""
-    setting = peers.Setting("dcqcn", 'profile = "conweave"\n')
-    numbers = peers.long_flows("S1-n8", setting)
+    setting = check_peers.Setting("dcqcn", 'profile = "conweave"\n')
+    numbers = check_peers.long_flows("S1-n8", setting)
     assert numbers["queue_mean_octets.0->9"] < 200_000
     assert numbers["pauses_run"] == 0
     assert numbers["jain"] > 0.97
 
 
 @pytest.mark.parametrize("scheme", ["hp", "dctcp", "dcqcn", "timely"])
-def test_single_flows_take_as_long(peers: ModuleType, scheme: str) -> None:
-    assert _beyond(peers, "S5", scheme, "fct_") == []
+def test_single_flows_take_as_long(scheme: str) -> None:
+    assert _beyond("S5", scheme, "fct_") == []
 
 
 @pytest.mark.parametrize(
@@ -96,13 +81,13 @@ def test_single_flows_take_as_long(peers: ModuleType, scheme: str) -> None:
         ),
     ],
 )
-def test_entropy_values_balance_as_in_their_authors_program(peers: ModuleType, situation: str, scheme: str) -> None:
+def test_entropy_values_balance_as_in_their_authors_program(situation: str, scheme: str) -> None:
     """Mean and 99th percentile of 160 flows are within 10 % of uet-htsim (40ccb052)."""
-    assert _beyond(peers, situation, scheme, "fct_mean", "fct_p99") == []
+    assert _beyond(situation, scheme, "fct_mean", "fct_p99") == []
 
 
-def test_a_line_without_agreement_fails(peers: ModuleType) -> None:
-    assert not peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 111.0).agrees
-    assert peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 109.0).agrees
-    assert not peers.Line("S1-n2", "hp", "jain", 0.99, 0.95).agrees
-    assert peers.Line("S1-n2", "hp", "queue_mean_octets.0->3", 0.0, 1_000.0).agrees
+def test_a_line_without_agreement_fails() -> None:
+    assert not check_peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 111.0).agrees
+    assert check_peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 109.0).agrees
+    assert not check_peers.Line("S1-n2", "hp", "jain", 0.99, 0.95).agrees
+    assert check_peers.Line("S1-n2", "hp", "queue_mean_octets.0->3", 0.0, 1_000.0).agrees

@@ -384,7 +384,7 @@ def test_finished_runs_are_not_run_again(tmp_path: Path) -> None:
     assert planned == [6, 3, 4, 6, 6]
     with pytest.raises(ArgumentError, match="trials to be resumed need a folder"):
         penstock.what_if(fabric(), resume=True, **given)  # type: ignore[arg-type]
-    with held(tmp_path / "b"), pytest.raises(ArgumentError, match="another command is at work in this folder"):
+    with held(tmp_path / "b"), pytest.raises(ArgumentError, match="another what-if is at work in this folder"):
         penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **given)  # type: ignore[arg-type]
 
 

@@ -8,14 +8,11 @@ line that was cut off by a kill counts as none, as in the journal of a sweep.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from penstock import __version__
-from penstock.errors import ArgumentError
-from penstock.files import held
 from penstock.what_ifs.measuring import RunNumbers
 
 JOURNAL = "runs.jsonl"
@@ -82,21 +79,3 @@ def _lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
 
 def _as_pairs(lines: Mapping[str, Sequence[list[float]]]) -> dict[str, tuple[list[float], list[float]]]:
     return {name: (x, y) for name, (x, y) in lines.items()}
-
-
-@contextmanager
-def alone(folder: Path | None) -> Iterator[None]:
-    """Hold the folder against other processes.
-
-    Raises:
-        ArgumentError: another one is at work there.
-    """
-    holding = ExitStack()
-    if folder is not None:
-        try:
-            holding.enter_context(held(folder))
-        except BlockingIOError:
-            hint = "wait until it is done, end it, or name another folder"
-            raise ArgumentError(f"{folder}: another command is at work in this folder", hint) from None
-    with holding:
-        yield

@@ -8,6 +8,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,14 +16,14 @@ from typing import Any
 
 from penstock import __version__
 from penstock.errors import ArgumentError
-from penstock.files import write_text
+from penstock.files import alone, write_text
 from penstock.metrics.seeds import spread
 from penstock.quantity_text import UNDRAWN
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.what_ifs import answers, making
-from penstock.what_ifs.kept_runs import JOURNAL, KeptRuns, alone, key_of
+from penstock.what_ifs.kept_runs import JOURNAL, KeptRuns, key_of
 from penstock.what_ifs.measuring import RunNumbers, about, figure_tables, numbers
 from penstock.what_ifs.outcome import MadeScenario, Measure, Trial, WhatIf
 from penstock.what_ifs.questions import Asked, Case, Question, questions
@@ -127,7 +128,7 @@ def what_if(
         for side, of in sides.items()
     }
     folder = None if out is None else Path(out)
-    with alone(folder):
+    with alone(folder, "what-if") if folder is not None else nullcontext():
         kept = KeptRuns(folder, resume=resume)
         found = _run(cases, made, chosen, kept, callbacks, workers, limit)
     trials = tuple(_trial(one, made, found, tuple(sides), chosen) for one in asked_for)
