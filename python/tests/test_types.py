@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typedd
 import generate_types
 import pytest
 
-from penstock import Scenario, _core, keys, schemes
+from penstock import Scenario, __version__, _core, keys, schemes
 from penstock.catalogue import schema
 from penstock.declared import Description, Key, MetricName, Scheme, SchemeName, TopologyName
 from penstock.document import Document
@@ -196,6 +196,10 @@ def test_types_of_python_in_typescript() -> None:
 def test_the_front_page_names_every_scheme() -> None:
     page = (generate_types.ROOT / "README.md").read_text(encoding="utf-8")
     assert [name for name in get_args(SchemeName) if f"`{name}`" not in page] == []
+
+
+def test_the_citation_has_this_version() -> None:
+    assert f"\nversion: {__version__}\n" in (generate_types.ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_a_new_scenario_has_any_topology_but_that_of_links_one_by_one() -> None:
