@@ -245,15 +245,8 @@ impl Field for Counts {
     }
 
     fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
-        let kind = Self::kind(range);
-        let Data::List(items) = &node.data else { return Err(location.unlike(&kind, node)) };
-        if items.is_empty() {
-            return Err(location.error("an empty list".into(), format!("expected {}", kind.expects())));
-        }
-        let mut counts = Vec::with_capacity(items.len());
-        for item in items {
-            let location = Location { origin: item.origin, ..location };
-            let x = u8::read(range, item, location)?;
+        let mut counts = Vec::new();
+        for (x, location) in listed(&Self::kind(range), range, node, location)? {
             if counts.contains(&x) {
                 return Err(location.error(format!("{x} is listed twice"), "list each number once"));
             }
@@ -263,7 +256,47 @@ impl Field for Counts {
     }
 
     fn write(&self) -> Option<Written> {
-        Some(Written::Line(format!("[{}]", self.0.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))))
+        Some(Written::Line(format!("{:?}", self.0)))
+    }
+}
+
+/// The values of a list with one at least, each with its place.
+fn listed<'a, T: Field>(
+    kind: &Kind,
+    range: &T::Range,
+    node: &'a Node,
+    location: Location<'a>,
+) -> Result<Vec<(T, Location<'a>)>, Fault> {
+    let Data::List(items) = &node.data else { return Err(location.unlike(kind, node)) };
+    if items.is_empty() {
+        return Err(location.error("an empty list".into(), format!("expected {}", kind.expects())));
+    }
+    items
+        .iter()
+        .map(|item| {
+            let location = Location { origin: item.origin, ..location };
+            Ok((T::read(range, item, location)?, location))
+        })
+        .collect()
+}
+
+/// Weights of members, in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Weights(pub(crate) Vec<u64>);
+
+impl Field for Weights {
+    type Range = RangeInclusive<u64>;
+
+    fn kind(range: &Self::Range) -> Kind {
+        Kind::Weights(*range.start(), *range.end())
+    }
+
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        Ok(Self(listed(&Self::kind(range), range, node, location)?.into_iter().map(|(weight, _)| weight).collect()))
+    }
+
+    fn write(&self) -> Option<Written> {
+        Some(Written::Line(format!("{:?}", self.0)))
     }
 }
 

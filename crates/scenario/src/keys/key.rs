@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     Count(u64, u64),
     /// A list of whole numbers, each from the first to the second value and none twice.
     Counts(u64, u64),
+    /// Whole numbers in an order, which may repeat.
+    Weights(u64, u64),
     /// A number, from the first to the second value.
     Real(f64, f64),
     /// True or false.
@@ -97,7 +99,9 @@ impl Kind {
             Self::Capacity => "a size, as in \"150 KB\" or \"100 frames\"".into(),
             Self::Count(low, high) if *high > u64::from(u32::MAX) => format!("a whole number of at least {low}"),
             Self::Count(low, high) => format!("a whole number from {low} to {high}"),
-            Self::Counts(low, high) => format!("a list of whole numbers from {low} to {high}"),
+            Self::Counts(low, high) | Self::Weights(low, high) => {
+                format!("a list of whole numbers from {low} to {high}")
+            }
             Self::Real(low, high) => format!("a number from {low} to {high}"),
             Self::Switch => "true or false".into(),
             Self::Text => "text in quotes".into(),
@@ -128,7 +132,7 @@ impl Kind {
             }
             Self::Capacity => "\"150 KB\"".into(),
             Self::Count(low, _) => low.to_string(),
-            Self::Counts(low, _) => format!("[{low}]"),
+            Self::Counts(low, _) | Self::Weights(low, _) => format!("[{low}]"),
             // The least value is seldom one that makes sense, such as that of a load.
             Self::Real(low, high) => 0.5_f64.clamp(*low, *high).to_string(),
             Self::Switch => "true".into(),
@@ -172,7 +176,7 @@ impl Kind {
                 Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Count(..) | Self::Real(..)
             ),
             Data::Real(_) => matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Real(..)),
-            Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
+            Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..) | Self::Weights(..)),
             Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_) | Self::Parameters(_)),
             Data::Switch(_) | Data::Date => false,
         }

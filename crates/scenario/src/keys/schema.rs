@@ -82,6 +82,9 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Counts(low, high) => {
             json!({ "type": "array", "items": of_kind(&Kind::Count(*low, *high)), "minItems": 1, "uniqueItems": true })
         }
+        Kind::Weights(low, high) => {
+            json!({ "type": "array", "items": of_kind(&Kind::Count(*low, *high)), "minItems": 1 })
+        }
         Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Text | Kind::Lines => json!({ "type": "string", "pattern": "\\S" }),
@@ -179,7 +182,7 @@ fn unit(kind: &Kind) -> String {
         Kind::Quantity(dimension, ..) | Kind::OfLine(dimension, ..) => dimension.noun().into(),
         Kind::Capacity => "size, or frames".into(),
         Kind::Count(..) => "count".into(),
-        Kind::Counts(..) => "list of counts".into(),
+        Kind::Counts(..) | Kind::Weights(..) => "list of counts".into(),
         Kind::Real(..) => "number".into(),
         Kind::Switch => "true or false".into(),
         Kind::Text => "text".into(),
@@ -203,7 +206,9 @@ fn bounds(kind: &Kind) -> (Option<Json>, Option<Json>) {
     let text = |d: Dimension, x: u64| Some(Json::from(d.write(x)));
     match kind {
         Kind::Quantity(d, low, high) | Kind::OfLine(d, low, high) => (text(*d, *low), text(*d, *high)),
-        Kind::Count(low, high) | Kind::Counts(low, high) => (Some((*low).into()), Some((*high).into())),
+        Kind::Count(low, high) | Kind::Counts(low, high) | Kind::Weights(low, high) => {
+            (Some((*low).into()), Some((*high).into()))
+        }
         Kind::Real(low, high) => (Some((*low).into()), Some((*high).into())),
         _ => (None, None),
     }

@@ -7,7 +7,7 @@ use penstock_schemes::Duration;
 use super::jobs::{Job, Operation, ranks};
 use super::loads;
 use crate::error::Fault;
-use crate::keys::fields::Either;
+use crate::keys::fields::{Either, Weights};
 use crate::keys::sections::{Collective, CollectiveAlgorithm, CollectiveKind};
 use crate::keys::topology::Layout;
 use crate::limits::Bounds;
@@ -24,8 +24,9 @@ impl Collective {
         let groups = self.groups(ranks)?;
         let members = groups[0].len() as u32;
         let line = hosts.iter().map(|&host| loads::rate_of(layout, host)).fold(f64::INFINITY, f64::min);
-        let chosen = self.chosen(members, line)?;
-        let graph = self.graph(groups, members, chosen)?;
+        let kind = self.kind(members)?;
+        let chosen = self.chosen(&kind, members, line)?;
+        let graph = self.graph(groups, members, kind, chosen)?;
         let mut job = of.job((graph, ranks), &hosts, (layout, seed), bounds, |e| self.refused(e))?;
         job.collective = Some(self.operation(members, chosen));
         Ok(job)
@@ -58,7 +59,7 @@ impl Collective {
     }
 
     /// The algorithm: the one that is written, or that of NCCL's cost model among these members, at hosts with lines of this rate.
-    fn chosen(&self, members: u32, line: f64) -> Result<CollectiveAlgorithm, Fault> {
+    fn chosen(&self, kind: &Kind, members: u32, line: f64) -> Result<CollectiveAlgorithm, Fault> {
         let usual = match *self.kind {
             CollectiveKind::AllToAll => CollectiveAlgorithm::Direct,
             _ => CollectiveAlgorithm::Ring,
@@ -71,7 +72,7 @@ impl Collective {
         let together = if *self.stride == 1 && members.is_multiple_of(each) { each } else { 1 };
         let inside = self.local_rate.map_or(line, |rate| rate.0 as f64);
         let model = Model::new(Generation::Hopper, *self.channels as u32, inside / 8e9, line / 8e9);
-        match model.choose(&self.kind(), self.size.0, members, together).map(|choice| choice.algorithm) {
+        match model.choose(kind, self.size.0, members, together).map(|choice| choice.algorithm) {
             Some(Algorithm::DoubleTree) => Ok(CollectiveAlgorithm::Tree),
             Some(_) => Ok(CollectiveAlgorithm::Ring),
             None => {
@@ -82,8 +83,12 @@ impl Collective {
         }
     }
 
-    fn kind(&self) -> Kind {
-        match *self.kind {
+    /// What these members do.
+    fn kind(&self, members: u32) -> Result<Kind, Fault> {
+        if let Some(Weights(shares)) = &*self.shares {
+            return self.uneven(shares, members as usize);
+        }
+        Ok(match *self.kind {
             CollectiveKind::AllReduce => Kind::AllReduce,
             CollectiveKind::ReduceScatter => Kind::ReduceScatter,
             CollectiveKind::AllGather => Kind::AllGather,
@@ -91,7 +96,38 @@ impl Collective {
             CollectiveKind::Broadcast => Kind::Broadcast { root: 0 },
             CollectiveKind::Reduce => Kind::Reduce { root: 0 },
             CollectiveKind::Barrier => Kind::Barrier,
+        })
+    }
+
+    /// An all-to-all in which each rank divides its data among the members in these proportions.
+    fn uneven(&self, shares: &[u64], members: usize) -> Result<Kind, Fault> {
+        if *self.kind != CollectiveKind::AllToAll {
+            let message = format!("{} has no shares", word(CollectiveKind::WORDS, *self.kind));
+            return Err(self.shares.fault(message).with_hint("leave them out, or kind = \"all-to-all\""));
         }
+        if shares.len() > members {
+            let message = format!("{} shares for {members} members of a group", shares.len());
+            return Err(self
+                .shares
+                .fault(message)
+                .with_hint("one for each, or fewer: the last one holds for the others"));
+        }
+        let last = shares.last().copied().unwrap_or_default();
+        let of_each = || shares.iter().copied().chain(std::iter::repeat(last)).take(members).map(u128::from);
+        let all: u128 = of_each().sum();
+        if all == 0 {
+            return Err(self.shares.fault("no member gets anything").with_hint("for instance [2, 1]"));
+        }
+        // Sums are rounded, and not shares, so that the parts are all of the data.
+        let mut sum = 0;
+        let mut begun = 0;
+        let row = of_each().map(|share| {
+            sum += share;
+            let end = (u128::from(self.size.0) * sum / all) as u64;
+            end - std::mem::replace(&mut begun, end)
+        });
+        let row: Vec<u64> = row.collect();
+        Ok(Kind::AllToAllV(row.repeat(members)))
     }
 
     fn operation(&self, members: u32, chosen: CollectiveAlgorithm) -> Operation {
@@ -110,7 +146,13 @@ impl Collective {
     }
 
     /// A computation of each rank, and then its part in the collective.
-    fn graph(&self, groups: Vec<Vec<Rank>>, members: u32, chosen: CollectiveAlgorithm) -> Result<Graph, Fault> {
+    fn graph(
+        &self,
+        groups: Vec<Vec<Rank>>,
+        members: u32,
+        kind: Kind,
+        chosen: CollectiveAlgorithm,
+    ) -> Result<Graph, Fault> {
         let each = *self.ranks_per_host as u32;
         let mut levels = Vec::new();
         if let Some(inside) = *self.inside {
@@ -144,7 +186,7 @@ impl Collective {
             chunks: *self.chunks as u32,
             in_flight: *self.in_flight as u32,
             step_latency_ps: self.step_latency.0,
-            ..penstock_jobs::Collective::new(self.kind(), self.size.0, algorithm(chosen))
+            ..penstock_jobs::Collective::new(kind, self.size.0, algorithm(chosen))
         });
         let name = word(CollectiveKind::WORDS, *self.kind);
         for ranks in groups {

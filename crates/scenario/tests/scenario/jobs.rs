@@ -119,6 +119,18 @@ fn all_to_all_takes_the_octets_of_a_port() {
     }
 }
 
+/// The line of the member with the largest share is busy to the end, and a member without a share receives nothing.
+#[test]
+fn shares_divide_the_data_of_a_rank() {
+    let part = 150_000;
+    let keys = format!("kind = \"all-to-all\"\nsize = \"{} B\"\n", 10 * part);
+    let expected = 7 * 3 * part * OCTET + FRAME + 2 * LATENCY;
+    near(time(8, &format!("{keys}shares = [3, 1]\n")), expected, "three parts to the first, one to each other");
+    let one = time(8, &format!("{keys}shares = [0, 1, 0]\nalgorithm = \"pairwise\"\n"));
+    near(one, 7 * 10 * part * OCTET + FRAME + 2 * LATENCY, "all to the second");
+    assert_eq!(time(8, &format!("{keys}shares = [5]\n")), time(8, &keys));
+}
+
 #[test]
 fn chunks_of_a_ring_follow_one_another() {
     let keys = "kind = \"broadcast\"\nalgorithm = \"ring\"\nsize = \"4.8 MB\"\nchunks = 32\n";
@@ -235,6 +247,18 @@ fn mistakes_are_refused_with_their_key() {
     refused("start = \"200 s\"", "collective.0.start: the job would start at or after the end of the run");
     refused("iterations = 1000000", "messages of jobs");
     refused("algorithm = \"star\"", "algorithm");
+    refused("shares = [2, 1]", "collective.0.shares: all-reduce has no shares");
+    let uneven = |shares: &str| {
+        let error = outcome_of_plan(&text(
+            8,
+            &format!("[[collective]]\nkind = \"all-to-all\"\nsize = \"1 MB\"\nshares = {shares}\n"),
+        ));
+        error.err().unwrap_or_else(|| panic!("{shares} are taken"))
+    };
+    assert!(uneven("[0]").contains("no member gets anything"));
+    assert!(uneven("[1, 1, 1, 1, 1, 1, 1, 1, 1]").contains("9 shares for 8 members of a group"));
+    assert!(uneven("[]").contains("an empty list"));
+    assert!(uneven("[-1]").contains("found the number -1"));
     refused("compute.uniform = { minimum = \"2 us\", maximum = \"1 us\" }", "not above the minimum of 2 us");
     // 25 million messages are counted before they are listed.
     let many = text(5000, "[[collective]]\nkind = \"all-gather\"\nsize = \"1 MB\"\n");

@@ -5,7 +5,7 @@ use penstock_schemes::{BitRate, Duration, Octets};
 use super::flow::Starts;
 use super::{AckClass, Carried, LONGEST_FRAME, TransportName};
 use crate::keys::declare::{section, words};
-use crate::keys::fields::{Either, Lines, Names};
+use crate::keys::fields::{Either, Lines, Names, Weights};
 use crate::keys::ranges::{LARGEST_COUNT, RATE, TIME};
 use crate::keys::sizes;
 
@@ -56,6 +56,9 @@ section! {
         algorithm: Option<CollectiveAlgorithm> => "\"ring\"; for all-to-all \"direct\"";
         /// Octets of data at a rank: the size S of NCCL's tests. A barrier has messages of one octet.
         size: Octets [sizes::SIZE];
+        /// For all-to-all: the members of a group get these shares of each rank's data, in their order, as experts of different popularity. The last
+        /// one holds for all further members: with [2, 1] the first gets twice as much as each of the others.
+        shares: Option<Weights> [0..=1_000_000] => "all members get as much";
         /// The hosts of the ranks: a name, a range such as "h0..h63", or a list of these.
         hosts: Option<Names> => "all hosts";
         /// Ranks on each host, such as its GPUs. Messages between them do not enter the network.
