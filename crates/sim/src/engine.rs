@@ -28,7 +28,7 @@ mod work;
 use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, TrafficClass};
-use penstock_schemes::{Duration, Instant, Scheme};
+use penstock_schemes::{Duration, Instant, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::Outbox;
 use penstock_switch::events::FrameId;
@@ -113,6 +113,9 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     /// Work that makes flows as others end, where there is any.
     pub(crate) employed: Option<Box<Employed>>,
     pub(crate) feedback: Feedback,
+    /// Of the last frame that may have ended a flow, or a message of it: its first octet in the flow, and when it was sent. Few frames need
+    /// them, so that they are not on the path of all.
+    pub(crate) ending: (Octets, Instant),
     pub(crate) outbox: Outbox<S>,
     /// Empty ones, for signals that make others while they are routed.
     spare: Vec<Outbox<S>>,
@@ -210,6 +213,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             flow_completion: FlowCompletion::new(network),
             employed: None,
             feedback: network.feedback,
+            ending: Default::default(),
             outbox: Vec::new(),
             spare: Vec::new(),
             outbox_of_rp: Vec::new(),

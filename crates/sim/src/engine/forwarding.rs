@@ -1,7 +1,7 @@
 //! Frames and signals on their paths: down the tree to destinations, up the tree to sources.
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
-use penstock_schemes::{Class, Duration, FlowKey, Instant, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
+use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::datapath::{Arrival, SignalSender};
@@ -143,13 +143,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let destination = &mut self.destinations[id.index()];
         let slot = fabric.frames.get_mut(index);
         let mut ack = None;
-        let mut complete = None;
+        let mut complete = false;
         if let Some(frame) = slot.data(weight) {
             if frame.trimmed {
                 totals.headers_delivered += 1;
             } else {
                 if records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead) {
-                    complete = end_of_flow(frame.seq, frame.sent_at);
+                    complete = true;
+                    self.ending = (frame.seq, frame.sent_at);
                 }
                 totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
@@ -172,8 +173,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if let Some(ack) = ack {
             self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
-        if let Some((seq, sent_at)) = complete {
-            self.complete_frame(flow, seq, sent_at);
+        if complete {
+            self.complete_frame(flow);
         }
     }
 
@@ -462,12 +463,6 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.route_from_destination(id);
         }
     }
-}
-
-/// The position of a frame that ends a flow, or a message of it, and when it was sent. Cold: other frames need neither.
-#[cold]
-fn end_of_flow(seq: Octets, sent_at: Instant) -> Option<(Octets, Instant)> {
-    Some((seq, sent_at))
 }
 
 /// The length of frame `index`, in `slot`, as its source sent it: the header of a trimmed one says so.

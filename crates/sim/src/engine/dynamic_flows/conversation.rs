@@ -114,9 +114,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.transports.expect(flow, next);
     }
 
-    /// A frame has come that may complete its flow, or a message of it: its first octet is the `seq`-th of the flow. It was sent at `sent_at`.
+    /// The frame [`ending`](Sim::ending) has come, which may complete its flow or a message of it.
     #[cold]
-    pub(crate) fn complete_frame(&mut self, flow: FlowId, seq: Octets, sent_at: Instant) {
+    pub(crate) fn complete_frame(&mut self, flow: FlowId) {
+        let (seq, sent_at) = self.ending;
         let ended = self.conversation_mut(flow).map(|conversation| conversation.deliver_frame(seq));
         // Most frames of a flow that stays end no message.
         if ended == Some(None) {
