@@ -31,6 +31,8 @@ from penstock.errors import DeviceError as DeviceError
 from penstock.executors.local import LocalExecutor as LocalExecutor
 from penstock.executors.ray_cluster import RayExecutor as RayExecutor
 from penstock.open_folder import open as open
+from penstock.printed_tables import PrintedTable as PrintedTable
+from penstock.printed_tables import printed_table as printed_table
 from penstock.reproduction.contents import papers as papers
 from penstock.reproduction.paper_file import PaperError as PaperError
 from penstock.reproduction.reproduce import Reproduction as Reproduction

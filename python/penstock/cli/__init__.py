@@ -285,11 +285,9 @@ def plot_results(given: requests.PlotOptions) -> None:
     plot_folder(given)
 
 
-@app.command("table", short_help="Print a table of a results folder as CSV.")
+@app.command("table", short_help="Print a table: of a run as CSV, of several runs for a paper.")
 def print_columns(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="The results folder of a run.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A results folder.")],
     table: Annotated[
         str | None,
         typer.Argument(metavar="TABLE", autocompletion=completion.table, help="queues, rates, signals, flows, …"),
@@ -298,11 +296,38 @@ def print_columns(
         list[str] | None,
         typer.Argument(metavar="COLUMN…", autocompletion=completion.column, help="Its columns.  [default: all]"),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME…]",
+            autocompletion=completion.metric,
+            help="Of a comparison, sweep or arena: means over seeds with 95 % intervals of these metrics.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN[,COLUMN…]",
+            help="The columns whose values make a row.  [default: label; varied keys and scheme; workload and scheme]",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE", help="Mark differences from this row, such as none: * 95 %, ** 99 %, *** 99.9 %."
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="latex, markdown or csv.", show_default=True)
+    ] = "markdown",
 ) -> None:
-    """Print columns of a table of an earlier run as CSV; without a table, list the tables."""
-    from penstock.cli.table import print_table
+    """Print a table of a run as CSV, or means over seeds for a paper; without a table, list the tables."""
+    from penstock.cli.table import print_means, print_table
 
-    print_table(folder, table, columns or [])
+    if metrics is not None:
+        print_means(folder, metrics.split(","), by.split(",") if by else [], against, form)
+    else:
+        print_table(folder, table, columns or [])
 
 
 @app.command("import", short_help="Import another simulator's files as a scenario.")

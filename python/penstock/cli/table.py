@@ -1,4 +1,4 @@
-"""`penstock table`: a table of a results folder, as comma-separated values."""
+"""`penstock table`: a table of a run as comma-separated values, or a table for a paper of several runs."""
 
 import csv
 import sys
@@ -8,11 +8,25 @@ from pathlib import Path
 import numpy as np
 
 from penstock.cli.failure import InputError
-from penstock.cli.locate import check_folder
+from penstock.cli.locate import check_folder, is_results
+from penstock.open_folder import open as open_folder
+from penstock.printed_tables import FORMATS, printed_table
 from penstock.result import Result
 
 _ROWS = 20_000
 """Rows that are written at a time."""
+
+
+def print_means(folder: Path, metrics: list[str], by: list[str], against: str | None, form: str) -> None:
+    """Print means over seeds of a comparison, sweep or arena, as :func:`penstock.printed_table` has them."""
+    check_folder(folder)
+    if is_results(folder):
+        raise InputError(f"--metrics: {folder} is one run", "`penstock table DIR TABLE COLUMN…` prints its tables")
+    if form not in FORMATS:
+        raise InputError(f"--format {form}: no such format", f"one of {', '.join(FORMATS)}")
+    found = open_folder(folder)
+    assert not isinstance(found, Result)
+    print(printed_table(found, metrics, by=by, against=against).write(form), end="")
 
 
 def print_table(folder: Path, table: str | None, columns: list[str]) -> None:

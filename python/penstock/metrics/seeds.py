@@ -134,12 +134,12 @@ def spread(values: Iterable[float | None]) -> Statistics:
 
 def half_interval(std: float, count: int) -> float:
     """Return by how much the 95 % interval of the mean of ``count`` values reaches beyond it, to each side."""
-    return _student(count - 1) * std / sqrt(count)
+    return student(count - 1) * std / sqrt(count)
 
 
 @cache
-def _student(freedom: int) -> float:
-    """Return the number that Student's t is within with a probability of 95 %.
+def student(freedom: int, level: float = LEVEL) -> float:
+    """Return the number that Student's t is within with this probability.
 
     For whole degrees of freedom the probability is a finite sum. (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)
     """
@@ -151,7 +151,7 @@ def _student(freedom: int) -> float:
             total += term
             term *= (power + 1) / (power + 2) * cos(angle) ** 2
         within = (angle + sin(angle) * total) * 2 / pi if odd else sin(angle) * total
-        low, high = (angle, high) if within < LEVEL else (low, angle)
+        low, high = (angle, high) if within < level else (low, angle)
     return sqrt(freedom) * tan(low)
 
 
