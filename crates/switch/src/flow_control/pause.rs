@@ -256,11 +256,11 @@ impl Pauses {
         }
     }
 
-    /// The first frame in its slot. As many slots again are made room for, so that this is rare.
+    /// The first frame in its slot.
     #[cold]
     #[inline(never)]
     fn charge_new_slot(&mut self, frame: FrameId, counter: CounterId) {
-        self.charged.resize((frame.index() + 1).next_power_of_two(), CounterId::NONE);
+        self.charged.resize(frame.index() + 1, CounterId::NONE);
         self.charged[frame.index()] = counter;
     }
 
