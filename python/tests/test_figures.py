@@ -14,7 +14,7 @@ from matplotlib.image import imread
 
 from penstock import Result, Scenario
 from penstock.columns import codes
-from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
+from penstock.figures import comparison, cumulative, pauses, style, write_all, write_comparison
 from penstock.figures.faults import faults
 from penstock.figures.series import (
     FlowSeries,
@@ -370,3 +370,15 @@ def test_a_flow_of_its_own_table_stands_out_of_a_crowd() -> None:
     assert legend is not None
     words = [text.get_text() for text in legend.get_texts()]
     assert words == ["median of 9 flows", "half of them", "nine tenths", "victim", "max-min fair share"]
+
+
+def test_figures_of_others_have_the_look_by_a_style_sheet() -> None:
+    from matplotlib import pyplot, rc_context, rcParams
+
+    with rc_context():
+        pyplot.style.use("penstock.style")
+        assert rcParams["axes.prop_cycle"].by_key()["color"] == [*style.FLOW_COLOURS]
+        set_there = dict(rcParams.items())
+        own = {key for key, value in style.STYLE.items() if set_there[key] != value}
+        assert own == {"svg.hashsalt", "text.parse_math"}
+        assert rcParams["text.parse_math"]

@@ -19,9 +19,8 @@ from matplotlib.figure import Figure
 from penstock._core import PenstockError
 from penstock.files import whole
 
-# Paul Tol's "bright" and "muted" palettes: distinct for colour-blind readers and in grey print.
+# Paul Tol's "bright" palette: distinct for colour-blind readers and in grey print.
 QUEUE_COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377")
-FLOW_COLOURS = ("#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#44AA99", "#999933", "#882255")
 REFERENCE = "#222222"
 DROP = "#CC3311"
 CROWD = "#4477AA"
@@ -39,30 +38,20 @@ _NARROW_EMS = 52
 _INCHES = (1.0, 40.0)
 _TYPE = (3.0, 40.0)
 
-STYLE = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": _POINTS,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
-    "axes.labelcolor": "#333333",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.7,
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
-    "lines.linewidth": 1.1,
-    "legend.frameon": False,
-    "savefig.dpi": 150,
+_LOOK: dict[str, Any] = dict(
+    mpl.rc_params_from_file(Path(__file__).parents[1] / "style.mplstyle", use_default_template=False).items()
+)
+"""What stands in the style sheet."""
+
+FLOW_COLOURS: tuple[str, ...] = tuple(_LOOK.pop("axes.prop_cycle").by_key()["color"])
+"""Paul Tol's "muted" palette, by flow or scheme."""
+
+STYLE: dict[str, Any] = {
+    **_LOOK,
     # Names and questions come from users: a dollar is a dollar. Formulas of Penstock's own are written in Unicode.
     "text.parse_math": False,
     # SVG ids come from this salt instead of a random number: the same figure has the same bytes.
     "svg.hashsalt": "penstock",
-    # Publishers refuse Type 3, matplotlib's default.
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
 }
 
 _SIZES = {"figure.titlesize": 12 / 9.5, "axes.titlesize": 11 / 9.5, "legend.fontsize": 8.5 / 9.5}
