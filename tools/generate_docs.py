@@ -353,7 +353,8 @@ def help_of(arguments: list[str]) -> str:
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
-    for name in ("theory", "exchange", "wire", "dcb", "headroom", "reports", "telemetry", "workloads", "testbed"):
+    names = "artifacts theory exchange wire dcb headroom reports telemetry workloads testbed"
+    for name in names.split():
         module = getattr(penstock, name)
         parts += [f"## `{name}`", as_markdown(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)

@@ -1,4 +1,5 @@
 # The public names: lazy_names.py imports each on first use.
+from penstock import artifacts as artifacts
 from penstock import dcb as dcb
 from penstock import devices as devices
 from penstock import exchange as exchange

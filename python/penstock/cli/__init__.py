@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion, device_requests, options, pages, requests
+from penstock.cli.artifact import app as artifact
 from penstock.cli.dcb import app as dcb
 from penstock.cli.failure import Commands
 from penstock.cli.testbed import app as testbed
@@ -372,6 +373,7 @@ def check_configuration(given: device_requests.CheckOptions) -> None:
     check_one(given)
 
 
+app.add_typer(artifact, name="artifact", short_help="Results folders as one archive that anybody can repeat.")
 app.add_typer(testbed, name="testbed", short_help="Run a scenario with real frames and applications, on Linux.")
 app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")
 app.add_typer(dcb, name="dcb", short_help="Congestion notification domains: managed objects, devices, plans.")
