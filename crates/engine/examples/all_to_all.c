@@ -6,7 +6,7 @@
 #include "penstock_engine.h"
 
 static const char SCENARIO[] =
-    "duration = \"1 s\"\nscheme = \"dcqcn\"\n"
+    "question = \"How long does an all-to-all take?\"\nduration = \"1 s\"\nscheme = \"dcqcn\"\n"
     "[topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"4 MB\"\n"
     "[[job]]\ngraph = \"outside\"\ntransport = \"go-back-n\"\n";
 

@@ -56,7 +56,7 @@ typedef enum penstock_engine_status {
 } penstock_engine_status;
 
 typedef enum penstock_engine_kind {
-    PENSTOCK_ENGINE_IDLE = 0,         /* nothing is under way: time stands still until the next message or alarm */
+    PENSTOCK_ENGINE_IDLE = 0,         /* no message or alarm is under way: time stands still until the next one */
     PENSTOCK_ENGINE_DELIVERED = 1,
     PENSTOCK_ENGINE_ACKNOWLEDGED = 2,
     PENSTOCK_ENGINE_ALARM = 3,

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use penstock_runner::{Driven, Next};
-use penstock_scenario::{Choice, Event as Happened, Plan, Scenario};
+use penstock_scenario::{Choice, Event as Happened, Plan, Scenario, ScenarioError};
 use penstock_schemes::Duration;
 
 /// The table of a scenario that has none with messages from outside: all hosts, a rank each.
@@ -108,16 +108,12 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Reads a scenario and lays it out.
-fn plan(toml: &str, name: &str) -> Result<Plan, String> {
-    let whole = |error: penstock_scenario::ScenarioError| {
-        let hint = error.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        format!("{error}{hint}")
-    };
-    let mut scenario = Scenario::parse(toml, name, name).map_err(whole)?;
+fn plan(toml: &str, name: &str) -> Result<Plan, ScenarioError> {
+    let mut scenario = Scenario::parse(toml, name, name)?;
     if !scenario.has_outside() {
-        scenario = Scenario::parse(&format!("{toml}{ALL_HOSTS}"), name, name).map_err(whole)?;
+        scenario = Scenario::parse(&format!("{toml}{ALL_HOSTS}"), name, name)?;
     }
-    scenario.plan(&Choice::default()).map_err(whole)
+    scenario.plan(&Choice::default())
 }
 
 impl Engine {
@@ -130,7 +126,7 @@ impl Engine {
     pub(crate) fn new(toml: Option<&str>, name: &str, out: Option<&str>) -> (Self, Status) {
         let Some(toml) = toml else { return Self::refused(Status::Null, "the scenario is null") };
         let made = catch_unwind(AssertUnwindSafe(|| {
-            let plan = plan(toml, name).map_err(|error| (Status::BadScenario, error))?;
+            let plan = plan(toml, name).map_err(|error| (Status::BadScenario, error.to_string()))?;
             Running::new(plan, out.map(Path::new))
         }));
         match made.unwrap_or_else(|panic| Err((Status::Broken, message(&*panic)))) {

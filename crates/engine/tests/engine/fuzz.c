@@ -13,15 +13,15 @@
 #define IDS 512
 
 static const char *const SCENARIOS[] = {
-    "duration = \"300 us\"\nscheme = \"none\"\n"
+    "question = \"?\"\nduration = \"300 us\"\nscheme = \"none\"\n"
     "[topology.star]\nhosts = 3\nlink_rate = \"10 Gbps\"\nlink_delay = \"100 ns\"\nbuffer = \"100 KB\"\n",
-    "duration = \"200 us\"\nscheme = \"dcqcn\"\nwarmup = \"50 us\"\n"
-    "[topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"60 KB\"\n"
+    "question = \"?\"\nduration = \"200 us\"\nscheme = \"dcqcn\"\nwarmup = \"50 us\"\n"
+    "[topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"150 KB\"\n"
     "[[job]]\ngraph = \"outside\"\ntransport = \"go-back-n\"\nhosts = \"h0..h2\"\n"
     "ranks_per_host = 2\nlocal_rate = \"400 Gbps\"\n",
-    "duration = \"200 us\"\nscheme = \"dctcp\"\n"
-    "[topology.star]\nhosts = 4\nlink_rate = \"10 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"30 KB\"\n"
-    "[[flow]]\nfrom = \"h0\"\nto = \"h3\"\nrate = \"5 Gbps\"\n"
+    "question = \"?\"\nduration = \"200 us\"\nscheme = \"dctcp\"\n"
+    "[topology.star]\nhosts = 4\nlink_rate = \"10 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"120 KB\"\n"
+    "[[flow]]\nfrom = \"h0\"\nto = \"h3\"\ntraffic = \"constant\"\nrate = \"5 Gbps\"\n"
     "[[collective]]\nkind = \"all-reduce\"\nsize = \"10 KB\"\n"
     "[[job]]\ngraph = \"outside\"\ntransport = \"tcp\"\n",
 };

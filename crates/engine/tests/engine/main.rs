@@ -13,7 +13,7 @@ use std::ptr::{null, null_mut};
 use penstock_engine::*;
 
 /// A star without schemes: 100 Gb/s, 1 us a link.
-const STAR: &str = "duration = \"10 ms\"\nscheme = \"none\"\n\
+const STAR: &str = "question = \"?\"\nduration = \"10 ms\"\nscheme = \"none\"\n\
     [topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"1 MB\"\n";
 
 /// An engine that is destroyed in the end.
