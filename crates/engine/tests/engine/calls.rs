@@ -43,8 +43,8 @@ fn a_sender_learns_of_the_end_from_the_acknowledgement() {
 /// Many messages of one connection end in their order, and one number of the engine is used again: no event is lost.
 #[test]
 fn messages_of_a_connection_end_in_order() {
-    for job in ["", TRANSPORTED] {
-        let engine = Handle::new(&format!("{STAR}{job}"));
+    for transport in ["", "transport = \"go-back-n\"\n", "transport = \"selective\"\n", "transport = \"tcp\"\n"] {
+        let engine = Handle::new(&format!("{STAR}[[job]]\ngraph = \"outside\"\n{transport}"));
         let (mut delivered, mut acknowledged) = (Vec::new(), Vec::new());
         for id in 0..200 {
             assert_eq!(engine.send(0, 3, 1 + id * 37, id), Status::Ok);
@@ -59,7 +59,7 @@ fn messages_of_a_connection_end_in_order() {
             }
         }
         let all: Vec<u64> = (0..200).collect();
-        assert_eq!((delivered, acknowledged), (all.clone(), all));
+        assert_eq!((delivered, acknowledged), (all.clone(), all), "{transport}");
     }
 }
 
