@@ -90,12 +90,18 @@ fn the_example_plays_an_all_to_all() {
     hosts.sort_unstable();
     assert_eq!(hosts, ["h0", "h1", "h2", "h3"]);
     assert!(times.iter().all(|(_, ps)| (240_000_000..400_000_000).contains(ps)), "{said}");
+    assert!(page().contains(&said), "the page prints something else than {said}");
+}
+
+/// The page about the engine.
+fn page() -> String {
+    std::fs::read_to_string(root().join("docs/how-to/use-the-engine-from-c.md")).unwrap()
 }
 
 /// The page shows the example as it is.
 #[test]
 fn the_page_has_the_example() {
-    let page = std::fs::read_to_string(root().join("docs/how-to/use-the-engine-from-c.md")).unwrap();
+    let page = page();
     let example = include_str!("../../examples/all_to_all.c");
     let code = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the page has code in C");
     assert_eq!(code, example);
