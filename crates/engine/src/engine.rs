@@ -176,7 +176,7 @@ impl Engine {
 
     pub(crate) fn next(&mut self, event: &mut Event) -> Status {
         self.call(|run| {
-            let next = run.next().map_err(|error| (Status::Failed, error.to_string()))?;
+            let next = run.next_event().map_err(|error| (Status::Failed, error.to_string()))?;
             let (kind, id) = match next {
                 Next::Idle => (0, 0),
                 Next::Event(Happened::Delivered(id)) => (1, id),

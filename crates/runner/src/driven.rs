@@ -103,7 +103,7 @@ impl<'p> Driven<'p> {
     ///
     /// # Errors If a table cannot be written, if more frames or rows are held than the limits allow, or if a foreign
     /// scheme breaks a rule.
-    pub fn next(&mut self) -> Result<Next, RunError> {
+    pub fn next_event(&mut self) -> Result<Next, RunError> {
         loop {
             if let Some(event) = self.outside.take() {
                 return Ok(Next::Event(event));

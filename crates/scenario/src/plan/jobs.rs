@@ -237,7 +237,7 @@ fn connections<E>(
 
 impl Job {
     /// The job without a graph, for messages from outside: each rank has a connection to each one of another host.
-    pub(super) fn from_outside(mut self) -> Self {
+    pub(super) fn for_outside(mut self) -> Self {
         let ranks = self.hosts.len() as Rank;
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to, 0)));
         let apart = pairs.filter(|&(from, to, _)| self.hosts[from as usize] != self.hosts[to as usize]);

@@ -25,7 +25,7 @@ impl sections::Job {
             self.check_outside(room, bounds)?;
             let refused = |e: &penstock_jobs::GraphError| self.graph.fault(e.message.clone());
             let graph = GraphBuilder::new(room).finish().map_err(|e| refused(&e))?;
-            return Ok(of.job((graph, room), &hosts, (layout, seed), bounds, refused)?.from_outside());
+            return Ok(of.job((graph, room), &hosts, (layout, seed), bounds, refused)?.for_outside());
         }
         let options = Options { complete: *self.complete, ..Options::default() };
         let file = File { name: "", octets: self.graph.0.as_bytes() };
