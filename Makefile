@@ -29,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick engines capi semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick engines capi engine-c semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -62,6 +62,7 @@ help:
 	@echo 'make wheel    wheels for Linux on x86-64 and arm64 into .build/wheels, each for every Python from 3.11 on; the one for this'
 	@echo '              machine is installed into a clean environment without Rust, and tried'
 	@echo 'make capi     the schemes as a library for C into .build/capi: header, static and shared library, pkg-config'
+	@echo 'make engine-c the same of the simulator, for programs in C and C++, into .build/engine'
 	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root; else it says which)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
@@ -222,6 +223,15 @@ capi: check-build
 	cp crates/capi/include/penstock.h $(CAPI)/include
 	cp target/release/libpenstock.so target/release/libpenstock.a $(CAPI)/lib
 	sed 's|@prefix@|$(abspath $(CAPI))|; s|@version@|$(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml)|' crates/capi/penstock.pc.in > $(CAPI)/lib/pkgconfig/penstock.pc
+
+# docs/how-to/use-the-engine-from-c.md
+ENGINE := .build/engine
+engine-c: check-build
+	$(CARGO) build --locked --quiet --release -p penstock-engine
+	mkdir -p $(ENGINE)/include $(ENGINE)/lib/pkgconfig
+	cp crates/engine/include/penstock_engine.h $(ENGINE)/include
+	cp target/release/libpenstock_engine.so target/release/libpenstock_engine.a $(ENGINE)/lib
+	sed 's|@prefix@|$(abspath $(ENGINE))|; s|@version@|$(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml)|' crates/engine/penstock_engine.pc.in > $(ENGINE)/lib/pkgconfig/penstock_engine.pc
 
 # The page: the engine as WebAssembly, the JavaScript around it, TypeScript in one file. Nothing else needs Node.
 LAB_PAGE := python/penstock/lab/page

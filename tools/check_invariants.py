@@ -48,6 +48,7 @@ MAY_DEPEND_ON = {
     },
     "penstock-web": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-results"},
     "penstock-capi": {"penstock-schemes", "penstock-endpoint"},
+    "penstock-engine": {"penstock-schemes", "penstock-scenario", "penstock-runner"},
     "penstock-python": {
         "penstock-schemes",
         "penstock-wire",
@@ -106,7 +107,7 @@ LAYERS = {
 }
 # Crates at the border with C, where pointers become references, a library is loaded, or a name exported: unsafe code
 # is denied there, and each place that has it says why.
-UNSAFE = {"capi", "foreign"}
+UNSAFE = {"capi", "engine", "foreign"}
 LINES_MAX = 600
 SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".ts", ".mjs"}
 # Folders of files that are made.

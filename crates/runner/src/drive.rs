@@ -15,7 +15,7 @@ use penstock_results::summary::{Measured, TestbedSummary, flow_rows};
 use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::network::PortId;
+use penstock_sim::network::{PortId, Work};
 use penstock_sim::{Full, Lean, Model, Outcome, Partition, Reconfiguration, Sim};
 
 use crate::capture::{Capture, Frames};
@@ -52,65 +52,75 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     }
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
     let (threading, partition) = threads::choose(plan, options.threads, !options.capture.is_empty());
-    // Parameters that change during the run are of the type of those that it starts with.
-    let configs: Vec<SchemeConfig> =
-        plan.configs().into_iter().chain(plan.settings().into_iter().map(|setting| setting.config)).collect();
+    let configs = all_configs(plan);
     let vars = SchemeVars::of_configs(&configs);
     let clock = Clock::new(plan, options, observer, Foreigners::new(&configs));
-    let job = Job { plan, vars, folder, capture: &options.capture, partition, clock };
-    let mut run = SchemeConfig::visit_engine(&configs, job)?;
+    let (capture, work) = (&options.capture[..], plan.generated.work());
+    let sim = simulation(&configs, Build { plan, vars: &vars, folder: folder.as_ref(), capture, partition, work })?;
+    let mut run = Job { plan, folder, clock }.run(sim, &vars)?;
     run.threading = Some(threading);
     Ok(run)
 }
 
-/// A run, waiting for its scheme's type.
-struct Job<'a> {
-    plan: &'a Plan,
-    vars: SchemeVars,
-    folder: Option<Folder>,
-    /// The ports whose frames are captured.
-    capture: &'a [PortId],
-    /// The parts of the network, if it is simulated in several.
-    partition: Option<Arc<Partition>>,
-    clock: Clock<'a>,
+/// The parameters of a plan's schemes, and those that its changes set: they are of the same types.
+pub(crate) fn all_configs(plan: &Plan) -> Vec<SchemeConfig> {
+    plan.configs().into_iter().chain(plan.settings().into_iter().map(|setting| setting.config)).collect()
 }
 
-impl Visitor for Job<'_> {
-    type Output = Result<Run, RunError>;
+/// The simulation of a plan before its start. `configs` are [all](all_configs) of its parameters.
+pub(crate) fn simulation<'a>(
+    configs: &[SchemeConfig],
+    build: Build<'a, '_>,
+) -> Result<Box<dyn Recorded + 'a>, RunError> {
+    SchemeConfig::visit_engine(configs, build)
+}
 
-    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        let vars = self.vars;
+/// A simulation, waiting for its scheme's type.
+pub(crate) struct Build<'a, 'b> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) vars: &'b SchemeVars,
+    pub(crate) folder: Option<&'b Folder>,
+    /// The ports whose frames are captured.
+    pub(crate) capture: &'a [PortId],
+    /// The parts of the network, if it is simulated in several.
+    pub(crate) partition: Option<Arc<Partition>>,
+    /// The work of a network that is simulated as a whole.
+    pub(crate) work: Option<Box<dyn Work>>,
+}
+
+impl<'a> Visitor for Build<'a, '_> {
+    type Output = Result<Box<dyn Recorded + 'a>, RunError>;
+
+    fn visit<S: Scheme>(mut self, configs: &[S::Config]) -> Self::Output {
         let (configs, changed) = configs.split_at(self.plan.configs().len());
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
         let full = network.needs_flow_control()
             || self.plan.record.arrivals
             || self.plan.record.percentiles
+            || self.work.as_ref().is_some_and(|work| work.wants_acknowledgements())
             || !self.capture.is_empty();
-        let folder = self.folder.as_ref();
         memory::check_network(self.plan, self.partition.as_ref().map_or(1, |partition| partition.parts()))?;
-        let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
+        let folder_of_capture = self.folder.filter(|_| !self.capture.is_empty());
         let frames = |folder| Capture::new(self.plan, Frames::new::<S>(self.plan, configs), self.capture, folder);
         let capture = folder_of_capture.map(frames).transpose()?;
-        let sim: Box<dyn Recorded + '_> = if full {
-            self.simulation::<S, Full, true>(configs, changed, &vars, capture)?
+        if full {
+            self.simulation::<S, Full, true>(configs, changed, capture)
         } else {
-            self.simulation::<S, Lean, false>(configs, changed, &vars, None)?
-        };
-        self.run(sim, &vars)
+            self.simulation::<S, Lean, false>(configs, changed, None)
+        }
     }
 }
 
-impl<'a> Job<'a> {
+impl<'a> Build<'a, '_> {
     /// The simulation before its start, on one thread or several. `changed` are the parameters of the plan's changes.
     fn simulation<S: Scheme, M: Model, const ARRIVALS: bool>(
-        &self,
+        &mut self,
         configs: &[S::Config],
         changed: &[S::Config],
-        vars: &SchemeVars,
         capture: Option<Capture<'a>>,
     ) -> Result<Box<dyn Recorded + 'a>, RunError> {
-        let (plan, folder) = (self.plan, self.folder.as_ref());
+        let &mut Self { plan, vars, folder, .. } = self;
         let kept: &[_] = if plan.record.percentiles { &plan.record.queues } else { &[] };
         let recorder = Recorder::<ARRIVALS>::new(plan, vars, folder)?.capturing(capture);
         let settings = || {
@@ -126,7 +136,7 @@ impl<'a> Job<'a> {
             let watcher = RunProbe::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, M>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.generated.arrivals());
-            plan.generated.work().into_iter().for_each(|work| sim.employ(work));
+            self.work.take().into_iter().for_each(|work| sim.employ(work));
             sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
             return Ok(Box::new(sim));
@@ -143,6 +153,13 @@ impl<'a> Job<'a> {
         let parts = (0..partition.parts()).map(part).collect();
         Ok(Box::new(ParallelRun::new(parts, Arc::clone(partition), recorder)))
     }
+}
+
+/// A run until its end.
+struct Job<'a> {
+    plan: &'a Plan,
+    folder: Option<Folder>,
+    clock: Clock<'a>,
 }
 
 impl Job<'_> {

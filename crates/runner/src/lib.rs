@@ -15,6 +15,7 @@ mod barrier;
 mod capture;
 mod completions;
 mod drive;
+mod driven;
 mod error;
 pub mod external;
 mod figure_columns;
@@ -45,6 +46,7 @@ use penstock_sim::network::PortId;
 
 pub use penstock_results::{Key, OBJECTS, Object, Shape, Summary, registry, summary};
 
+pub use driven::{Driven, Next};
 pub use error::RunError;
 pub use figure_columns::{in_brief, queues};
 pub use fingerprint::{Fingerprint, fingerprint};

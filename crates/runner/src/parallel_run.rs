@@ -207,6 +207,10 @@ impl<S: Scheme, M: Model, const ARRIVALS: bool> Recorded for ParallelRun<'_, S, 
         lock(&self.recorder).has_failed()
     }
 
+    fn await_work(&mut self) {
+        unreachable!("work is for a network that is simulated as a whole")
+    }
+
     fn finish(mut self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
         self.all().for_each(Sim::settle);
         self.sample();

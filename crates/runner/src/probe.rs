@@ -13,6 +13,8 @@ use crate::recorder::{Recorder, Recording};
 pub(crate) trait Recorded: Simulation {
     fn rows_kept(&self) -> usize;
     fn has_failed(&self) -> bool;
+    /// The work of the run has something to do that it did not have before.
+    fn await_work(&mut self);
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
 }
 
@@ -23,6 +25,10 @@ impl<S: Scheme, M: Model, const ARRIVALS: bool> Recorded for Sim<S, RunProbe<'_,
 
     fn has_failed(&self) -> bool {
         self.probe().recorder().is_some_and(Recorder::has_failed)
+    }
+
+    fn await_work(&mut self) {
+        self.await_work();
     }
 
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError> {

@@ -33,6 +33,7 @@ pub use plan::buffer::Stopping;
 pub use plan::fair::FairShares;
 pub use plan::generated_flows::{GeneratedFlow, GeneratedFlows};
 pub use plan::jobs::Job;
+pub use plan::outside_work::{Event, MOST_OCTETS, Outside};
 pub use plan::{
     Application, Assigned, CodePoints, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window,
 };

@@ -13,6 +13,7 @@ use crate::keys::location::Location;
 use crate::keys::sections::Experiment;
 use crate::keys::tree::{Data, Node, Origin};
 use crate::limits::Bounds;
+use crate::plan::listed_jobs::OUTSIDE;
 use crate::plan::planner;
 use crate::resolve::{self, Choice, Resolved};
 use crate::{Plan, ScenarioError};
@@ -125,6 +126,14 @@ impl Scenario {
             Some(Data::Table(entries)) => entries.iter().map(|(name, _)| name.as_str()).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a program sends messages of it: a `[[job]]` has `graph = "outside"`.
+    #[must_use]
+    pub fn has_outside(&self) -> bool {
+        let Some(Data::List(jobs)) = self.tree.at(&["job"]).map(|node| &node.data) else { return false };
+        let outside = |graph: &Node| matches!(&graph.data, Data::Text(text) if text == OUTSIDE);
+        jobs.iter().any(|job| job.at(&["graph"]).is_some_and(outside))
     }
 
     /// Checks everything and lays the run out.

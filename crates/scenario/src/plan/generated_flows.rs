@@ -114,7 +114,7 @@ impl GeneratedFlows {
         self.0.tables.iter().any(|table| table.job().is_none())
     }
 
-    /// The jobs, each with the index of its process.
+    /// The jobs that have a graph, each with the index of its process.
     pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
         self.0.jobs()
     }
@@ -231,9 +231,15 @@ impl Inner {
         }
     }
 
-    /// The jobs, each with the number of its table.
+    /// The jobs that have a graph, each with the number of its table.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
-        self.tables.iter().enumerate().filter_map(|(number, table)| Some((number, table.job()?)))
+        let jobs = self.tables.iter().enumerate().filter_map(|(number, table)| Some((number, table.job()?)));
+        jobs.filter(|(_, job)| !job.outside)
+    }
+
+    /// The number of the table whose messages come from outside.
+    pub(super) fn outside(&self) -> Option<usize> {
+        self.tables.iter().position(|table| table.job().is_some_and(|job| job.outside))
     }
 
     /// The job of a table, if it has one.

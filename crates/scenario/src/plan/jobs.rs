@@ -39,6 +39,10 @@ pub struct Job {
     /// Whether its result has its slowest path.
     pub(super) keeps_path: bool,
     messages: u32,
+    /// The links between ranks of one host.
+    pub(super) local: Local,
+    /// A program sends its messages; see `outside_work`.
+    pub(super) outside: bool,
     /// What goes over each connection, in all iterations.
     connections: BTreeMap<Connection, Load>,
     pub(super) collective: Option<Operation>,
@@ -154,6 +158,8 @@ impl Ranks<'_> {
             keeps_connections: self.connections == Connections::Kept,
             keeps_path: detail == Detail::Job,
             connections,
+            local: self.local,
+            outside: false,
             collective: None,
         })
     }
@@ -230,6 +236,17 @@ fn connections<E>(
 }
 
 impl Job {
+    /// The job without a graph, for messages from outside: each rank has a connection to each one of another host.
+    pub(super) fn for_outside(mut self) -> Self {
+        let ranks = self.hosts.len() as Rank;
+        let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to, 0)));
+        let apart = pairs.filter(|&(from, to, _)| self.hosts[from as usize] != self.hosts[to as usize]);
+        self.connections = apart.map(|connection| (connection, Load { messages: 1, octets: 1 })).collect();
+        self.messages = self.connections.len() as u32;
+        self.outside = true;
+        self
+    }
+
     /// Its graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {

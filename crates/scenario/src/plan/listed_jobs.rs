@@ -1,15 +1,19 @@
 //! Jobs that a text describes: from a `[[job]]` to its graph.
 
+use penstock_jobs::GraphBuilder;
 use penstock_jobs::read::{self, File, Format, Options, Place, ReadError};
 use penstock_schemes::Duration;
 
 use super::jobs::{Job, ranks};
 use crate::error::Fault;
 use crate::keys::location::Location;
-use crate::keys::sections;
+use crate::keys::sections::{self, Connections};
 use crate::keys::topology::Layout;
 use crate::keys::tree::Origin;
-use crate::limits::Bounds;
+use crate::limits::{Bounds, MESSAGES};
+
+/// The graph of a job whose messages a program sends.
+pub(crate) const OUTSIDE: &str = "outside";
 
 impl sections::Job {
     /// Its job, in a run of so long.
@@ -17,6 +21,12 @@ impl sections::Job {
         let of = ranks!(self);
         let hosts = of.hosts(layout, run, bounds)?;
         let room = of.room(hosts.len(), bounds)?;
+        if self.graph.0 == OUTSIDE {
+            self.check_outside(room, bounds)?;
+            let refused = |e: &penstock_jobs::GraphError| self.graph.fault(e.message.clone());
+            let graph = GraphBuilder::new(room).finish().map_err(|e| refused(&e))?;
+            return Ok(of.job((graph, room), &hosts, (layout, seed), bounds, refused)?.for_outside());
+        }
         let options = Options { complete: *self.complete, ..Options::default() };
         let file = File { name: "", octets: self.graph.0.as_bytes() };
         if Format::of(file.octets) == Format::Chakra {
@@ -33,6 +43,16 @@ impl sections::Job {
         graph.check().map_err(|e| self.graph.fault(e.message).with_hint(hint))?;
         let refused = |e: &penstock_jobs::GraphError| self.graph.fault(e.message.clone());
         of.job((graph, ranks), &hosts, (layout, seed), bounds, refused)
+    }
+
+    /// Refuses keys that messages from outside cannot have, and more connections than there may be.
+    fn check_outside(&self, ranks: u32, bounds: &Bounds<'_>) -> Result<(), Fault> {
+        if *self.connections == Connections::PerMessage {
+            let message = "messages from outside keep their connections: nobody knows how many come";
+            return Err(self.connections.fault(message).with_hint("connections = \"kept\", or leave it out"));
+        }
+        let pairs = u64::from(ranks) * u64::from(ranks.saturating_sub(1));
+        bounds.check(MESSAGES, pairs, "fewer ranks").map_err(|e| self.hosts.excess(e))
     }
 
     /// The error about a line of the text.

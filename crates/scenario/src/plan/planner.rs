@@ -52,6 +52,13 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     notes.extend(too_late.iter().map(|(trace, flows)| {
         format!("{flows} of the flows of {trace} would start at or after the end of the run, and are left out")
     }));
+    let outside = census.tables.iter().filter(|table| table.job().is_some_and(|job| job.outside));
+    notes.extend(outside.map(|table| {
+        format!(
+            "the messages of {} come from a program that uses penstock_engine.h; without one there are none",
+            table.model.name
+        )
+    }));
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*resolved.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network::network(&resolved, &layout, &flows, &census, &clocks)?;

@@ -61,7 +61,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         Opening { flow, at, stations, allowed, retransmissions }
     }
 
-    fn station(&self, flow: FlowId, port: PortId, depth: usize) -> Station {
+    fn station(&mut self, flow: FlowId, port: PortId, depth: usize) -> Station {
+        // Frames that have left by now may still be counted. The integral would fall when their departures, which have
+        // earlier times, are noted.
+        self.state.fabric.settle(port);
         let fabric = &self.state.fabric;
         let class = self.state.sources.flow(flow).class();
         let queue = &fabric.port(port).queues[class.index()];
@@ -98,7 +101,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// Adds the queues at one distance from the source to an account.
-    fn add_stations(&self, opening: &Opening, depth: usize, time: Duration, account: &mut MessageAccount) {
+    fn add_stations(&mut self, opening: &Opening, depth: usize, time: Duration, account: &mut MessageAccount) {
         let (mut area, mut octets, mut paused, mut number) = (0_u128, 0_u64, 0_u64, 0_u64);
         let mut longest: Option<(u128, PortId)> = None;
         for then in opening.stations.iter().filter(|station| station.depth == depth) {

@@ -211,6 +211,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 }
             }
             connection.sender.on_ack(now, ack);
+            if M::FULL && connection.unacknowledged.is_some() {
+                self.report_acknowledgements(flow);
+            }
             self.wake_sender(flow);
         }
     }

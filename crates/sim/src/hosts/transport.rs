@@ -46,6 +46,8 @@ pub(crate) struct Connection {
     handed: u64,
     /// The messages of a flow that stays, each but the first, until the sender has them; the last one ends the flow.
     later: Option<VecDeque<(Octets, bool)>>,
+    /// The messages whose acknowledgements somebody waits for; `None` where nobody does.
+    pub(crate) unacknowledged: Option<Box<Unacknowledged>>,
     /// The segment that was taken last.
     pub(crate) taken: Option<Segment>,
     /// The entropy values of its frames, where switches go by them, and the random words for it.
@@ -64,6 +66,7 @@ impl Connection {
             segment: transport.segment().0,
             handed: 0,
             later: None,
+            unacknowledged: None,
             taken: None,
             entropy: None,
             queue: queued.then(TransmitPart::default),
@@ -158,6 +161,33 @@ impl Connection {
             Some(_) => self.hand_over(0, true),
             None => self.sender.supply(Octets(ENDLESS)),
         }
+    }
+}
+
+/// The messages of a connection that have begun and are not acknowledged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unacknowledged {
+    /// Octets of all messages so far.
+    posted: u64,
+    /// The octet with which each ends, and the numbers of its process and of it there.
+    waiting: VecDeque<(u64, (u32, u32))>,
+}
+
+impl Unacknowledged {
+    /// A message begins.
+    pub(crate) fn push(&mut self, number: (u32, u32), size: Octets) {
+        self.posted += size.0;
+        self.waiting.push_back((self.posted, number));
+    }
+
+    /// Takes the next message, if it is acknowledged by one up to octet `to`.
+    pub(crate) fn pop(&mut self, to: Octets) -> Option<(u32, u32)> {
+        let &(end, number) = self.waiting.front()?;
+        if end > to.0 {
+            return None;
+        }
+        self.waiting.pop_front();
+        Some(number)
     }
 }
 

@@ -26,6 +26,21 @@ pub trait Work: Debug + Send {
     /// The account of a message that has ended, before [`ended`](Self::ended).
     fn account(&mut self, _process: u32, _number: u32, _account: MessageAccount) {}
 
+    /// Whether it is called when a transport's sender has learnt that a message has arrived. The engine with [`Full`](crate::Full)
+    /// alone can do that.
+    fn wants_acknowledgements(&self) -> bool {
+        false
+    }
+
+    /// The sender of a message has the acknowledgement of its last octet: later than [`ended`](Self::ended), and with the same numbers.
+    /// Messages without a transport have none.
+    fn acknowledged(&mut self, _process: u32, _number: u32) {}
+
+    /// Whether the run stops here, between two events, for its caller: the slice ends, and the next one goes on.
+    fn pauses(&self) -> bool {
+        false
+    }
+
     /// When it goes on even if no message ends.
     fn next_wake(&self) -> Option<Instant>;
 

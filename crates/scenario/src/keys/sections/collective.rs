@@ -123,7 +123,8 @@ section! {
         name: Option<String> => "graph0, graph1, … in the order of the file";
         /// What the ranks do, as lines of text between ''' and ''': in GOAL, the language of LogGOPSim, or as a workload of SimAI. GOAL begins with
         /// "num_ranks 2". Each rank has a block "rank 0 { … }" of lines such as "a: calc 1000" (ns), "b: send 4096b to 1 tag 7" and "b requires a".
-        /// The other end has "recv 4096b from 0 tag 7". A send that no receive matches, or a circle, is refused with its name.
+        /// The other end has "recv 4096b from 0 tag 7". A send that no receive matches, or a circle, is refused with its name. "outside": a program
+        /// sends the messages by the functions of penstock_engine.h, from rank to rank; without such a program there are none.
         graph: Lines;
         /// Whether receives without a send, sends without a receive, and operations of one unit without an order are completed.
         complete: bool = false;

@@ -15,6 +15,7 @@ use crate::names;
 use crate::plan::arrivals::Arrivals;
 use crate::plan::flow_census::{Model, Table};
 use crate::plan::flow_transport;
+use crate::plan::listed_jobs::OUTSIDE;
 use crate::plan::source_table::SourceTable;
 use crate::resolve::Resolved;
 
@@ -87,6 +88,10 @@ pub(super) fn tables(
         tables.push(Table { model, arrivals: Arrivals::Job(Box::new(job)), flows: 0 });
     }
     for (i, table) in resolved.job.iter().enumerate() {
+        if table.graph.0 == OUTSIDE && resolved.job.iter().take(i).any(|other| other.graph.0 == OUTSIDE) {
+            let fault = table.graph.fault("a second job has its messages from outside");
+            return Err(fault.with_hint("one [[job]] with graph = \"outside\", whose hosts are those of all its ranks"));
+        }
         let model = common!(table).model(SourceTable::Job(i), taken)?;
         let job = table.job(layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals: Arrivals::Job(Box::new(job)), flows: 0 });
