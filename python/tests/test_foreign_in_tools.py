@@ -198,7 +198,7 @@ def test_conform_says_which_rule_is_broken(tmp_path: Path, halving: type[penstoc
     changed(tmp_path, "self.sent += release.octets", "self.sent += release.octet")
     raised = command(tmp_path, "conform", "mine.py:Dctcp")
     assert raised.returncode == 1
-    assert "mine.py:21: AttributeError" in raised.stderr
+    assert "mine.py:23: AttributeError" in raised.stderr
     for wrong in ("qcn", "./nothing.so", "mine.py:None"):
         assert command(tmp_path, "conform", wrong).returncode == 2
 

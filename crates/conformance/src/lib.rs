@@ -30,6 +30,8 @@ mod maker;
 mod typical;
 mod world;
 
+use std::cell::Cell;
+
 use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -108,12 +110,26 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
 /// Two sequences of calls and a seed.
 type Case = (Vec<Call>, Vec<Call>, u32);
 
+/// Tries to shorten a sequence that breaks a rule.
+const SHRINKING: u32 = 64;
+
 /// Runs 48 cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and not
 /// for each scheme.
 fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>) -> Result<(), String> {
     let cases = std::env::var("PROPTEST_CASES").map_or(48, |n| n.parse().expect("PROPTEST_CASES is a number"));
-    let (max_shrink_iters, max_global_rejects) = (64, 100 * cases);
+    let (max_shrink_iters, max_global_rejects) = (u32::MAX - 1, 100 * cases);
     let runs = Runs { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    runner.run(&(calls(), calls(), any::<u32>()), test).map_err(|e| e.to_string())
+    // The search for a shorter sequence ends after as many tries. The runner's own limit would print a line.
+    let tries = Cell::new(None::<u32>);
+    let limited = |case: Case| {
+        if tries.get().is_some_and(|count| count >= SHRINKING) {
+            return Ok(());
+        }
+        let kept = test(case);
+        let failed = matches!(kept, Err(TestCaseError::Fail(_)));
+        tries.set(tries.get().map(|count| count + 1).or(failed.then_some(0)));
+        kept
+    };
+    runner.run(&(calls(), calls(), any::<u32>()), limited).map_err(|e| e.to_string())
 }

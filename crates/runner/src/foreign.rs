@@ -84,13 +84,22 @@ impl Drop for Foreigners {
             // It only looks and sleeps.
             let _ = watchdog.join();
         }
+        // The run is over and a function still runs: it has not returned, so that an exception is on its way through it.
+        let thrown = |(definition, watch, _): &Watched| Some((definition.location, watch.progress().1?.name()));
+        if let Some((location, function)) = self.watched.iter().find_map(thrown) {
+            end(location, function, "has thrown an exception");
+        }
     }
 }
 
 /// Ends the process since a function of the scheme at `location` does not return: nothing else ends it.
 pub fn end_process(location: &str, function: &str) -> ! {
+    end(location, function, &format!("has not returned for {LONGEST_S} s"))
+}
+
+fn end(location: &str, function: &str, fault: &str) -> ! {
     // Where nobody reads messages, the status still says it.
-    let _ = writeln!(stderr(), "Error: {location}: {function} has not returned for {LONGEST_S} s: the process ends");
+    let _ = writeln!(stderr(), "Error: {location}: {function} {fault}: the process ends");
     std::process::exit(STATUS)
 }
 
