@@ -10,6 +10,7 @@ import pytest
 from foreign_cases import EXAMPLES, INCLUDE, build, changed, columns, command, numbers, scenario
 
 import penstock
+from penstock import _core
 
 
 @pytest.mark.parametrize(
@@ -233,6 +234,37 @@ def test_a_method_that_does_not_return_is_ended(tmp_path: Path) -> None:
     line = (tmp_path / "mine.py").read_text().split("while True")[0].count("\n") + 1
     assert f"mine.py:{line}: scheme: the method has not returned for 10 s" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_of_a_sweep_that_fails_ends_none_of_the_others(tmp_path: Path) -> None:
+    place = changed(tmp_path, "self.sent += release.octets", "self.rate = -1")
+    swept = penstock.sweep(scenario(duration="1 ms"), {}, schemes=["dctcp", place], seeds=2, out=tmp_path / "swept")
+    assert list(swept.to_pandas()["scheme"]) == ["dctcp", "dctcp"]
+    reasons = [entry["reason"] for entry in swept.failed]
+    assert len(reasons) == 2
+    assert all(f"{tmp_path}/mine.py:22: scheme: ValueError: rate is -1" in reason for reason in reasons)
+
+
+def test_a_run_in_steps_ends_with_the_fault(tmp_path: Path) -> None:
+    for place, message in (
+        (
+            changed(tmp_path, "self.sent += release.octets", "self.rate = -1"),
+            "mine.py:22: scheme: ValueError: rate is -1",
+        ),
+        (
+            build(
+                (EXAMPLES / "dctcp.c")
+                .read_text()
+                .replace("    tag->label = PENSTOCK_ECN;", "(void)tag, limits->rate = -5;"),
+                tmp_path,
+            ),
+            "rp_on_send sets the rate to -5 bit/s",
+        ),
+    ):
+        with pytest.raises(penstock.ScenarioError, match=message):
+            stepped = _core.Stepper(scenario(duration="1 ms")._core, [], place)
+            for _ in range(100):
+                stepped.advance(1e-5)
 
 
 def test_two_threads_run_two_libraries(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from foreign_cases import EXAMPLES, INCLUDE, ROOT, build, columns, command, numb
 import penstock
 from penstock import ArgumentError, theory
 from penstock.catalogue import about
+from penstock.wire.capture import read
 
 
 def test_a_library_gives_the_bytes_of_the_native_scheme(tmp_path: Path) -> None:
@@ -106,6 +107,16 @@ def test_qcn_in_c_gives_the_bytes_of_the_native_scheme(
     both = zip(rates["rp_byte_stage"], rates["rp_time_stage"], strict=True)
     stages = [min(pair) for pair in both if None not in pair]
     assert (max(stages) > 5) == (parameters == LATE), "with short cycles there is Hyper-Active Increase"
+
+
+def test_frames_of_a_library_carry_the_tag_of_the_native_scheme(tmp_path: Path) -> None:
+    library = build(EXAMPLES / "qcn.c", tmp_path)
+    for scheme, name in (("qcn", "native"), (library, "own")):
+        scenario(scheme, duration="1 ms").run(seed=1, out=tmp_path / name, pcap="sw0->h4")
+    native, own = (read(tmp_path / name / "capture.pcapng") for name in ("native", "own"))
+    data = [frame.data for frame in native]
+    assert data == [frame.data for frame in own] and len(data) > 500
+    assert all(frame[16:18] == bytes([0x22, 0xE9]) for frame in data), "the EtherType of the CN-TAG"
 
 
 def test_a_queue_gives_a_library_its_own_thresholds(tmp_path: Path) -> None:
