@@ -84,7 +84,7 @@ impl Drop for Foreigners {
             // It only looks and sleeps.
             let _ = watchdog.join();
         }
-        // The run is over and a function still runs: it has not returned, so that an exception is on its way through it.
+        // The run has ended and a function still runs: it has not returned, so that an exception is on its way through it.
         let thrown = |(definition, watch, _): &Watched| Some((definition.location, watch.progress().1?.name()));
         if let Some((location, function)) = self.watched.iter().find_map(thrown) {
             end(location, function, "has thrown an exception");
