@@ -385,9 +385,10 @@ def _finished(
         summary = result.summary_in_brief
         wanted = line.scenario.resolved(scheme=line.chosen, profile=profile, seed=seed, limit=limit)
         is_same = result.scenario_toml == wanted and summary["run"]["version"] == __version__
-        if line.chosen is not None and is_location(line.chosen):
+        scheme = line.chosen or line.scenario.scheme
+        if is_location(scheme):
             # The scenario names the file of a scheme, and not what was in it.
-            is_same = is_same and file_of(line.chosen).stat().st_mtime < path.stat().st_mtime
+            is_same = is_same and file_of(scheme).stat().st_mtime < path.stat().st_mtime
         if is_same and not result.interrupted:
             there[line, seed] = result
         else:
