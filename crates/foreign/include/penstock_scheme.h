@@ -29,7 +29,8 @@
  *     function, which sets it again, later than now, or leaves it.
  *  6. A reaction point's rate is from 0 to the line's. A window is PENSTOCK_NO_WINDOW or at least 0; only a scheme with
  *     acknowledgements has one. A value beyond ends the run, with the name of the function.
- *  7. A function returns. One that runs for 10 s ends the process, with its name; so does one that crashes.
+ *  7. A function returns, and no exception leaves it. One that runs for 10 s ends the process, with its name; so does one that crashes or
+ *     throws.
  *  8. `configure` has new parameters, which may equal the old ones: all state stays, and rates and windows stay within new bounds.
  *     A point without any input so far starts as `create` would make it now.
  *  9. A departure is reported before an arrival at the same time. On arrival the queue includes the frame, unless it was dropped; on

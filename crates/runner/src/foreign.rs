@@ -84,12 +84,22 @@ impl Drop for Foreigners {
             // It only looks and sleeps.
             let _ = watchdog.join();
         }
-        // The run has ended and a function still runs: it has not returned, so that an exception is on its way through it.
-        let thrown = |(definition, watch, _): &Watched| Some((definition.location, watch.progress().1?.name()));
         if let Some((location, function)) = self.watched.iter().find_map(thrown) {
             end(location, function, "has thrown an exception");
         }
     }
+}
+
+/// The location and the function of a library that an exception is leaving: the run has ended, and the function has not returned. Another
+/// run of the same plan may be in that function as well, which then goes on.
+fn thrown((definition, watch, _): &Watched) -> Option<(&'static str, &'static str)> {
+    let before = watch.progress();
+    let function = before.1.filter(|_| definition.carrier.is_none())?;
+    let goes_on = (0..10).any(|_| {
+        thread::sleep(WallDuration::from_millis(100));
+        watch.progress() != before
+    });
+    (!goes_on).then_some((definition.location, function.name()))
 }
 
 /// Ends the process since a function of the scheme at `location` does not return: nothing else ends it.
