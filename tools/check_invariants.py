@@ -58,6 +58,7 @@ MAY_DEPEND_ON = {
         "penstock-sim",
         "penstock-scenario",
         "penstock-foreign",
+        "penstock-conformance",
         "penstock-runner",
         "penstock-testbed",
     },

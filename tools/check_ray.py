@@ -55,7 +55,8 @@ REFUSED_WITHIN_S = 15.0
 GONE_WITHIN_S = 10.0
 WORKERS = ("ray::work", "ray::IDLE")
 """How the names of Ray's workers begin."""
-COMPARE = ("compare", "small.toml", "--schemes", "none,qcn", "--seeds", "2", "--json")
+CLASS = ROOT / "examples" / "foreign" / "dctcp.py"
+COMPARE = ("compare", "small.toml", "--schemes", f"none,qcn,{CLASS}:Dctcp", "--seeds", "2", "--json")
 TUNE = ("tune", "small.toml", "--goal", "latency", "--trials", "4", "--seeds", "1", "--verdict-seeds", "2", "--json")
 ARENA = ("arena", "--workloads", "incast-16", "--competitors", "none,qcn", "--json")
 REPRODUCE = ("reproduce", str(ROOT / "papers" / "sliding-mode"), "--short", "--json")

@@ -48,6 +48,8 @@ pub extern "C" fn penstock_scheme_describe() -> *const Description {
         words: std::ptr::null(),
         source: c"RFC 5681, section 3.1, SMSS".as_ptr(),
         description: c"Octets of a segment of the first window.".as_ptr(),
+        bound: std::ptr::null(),
+        when: std::ptr::null(),
     }];
     let functions = Functions {
         np_acknowledge: Some(acknowledge),

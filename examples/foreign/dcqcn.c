@@ -15,19 +15,19 @@ enum { K_MIN, K_MAX, P_MAX, CNP_INTERVAL, G_INVERSE, ALPHA0, ALPHA_TIME, F, BYTE
 #define US UINT64_C(1000000)
 #define MBPS UINT64_C(1000000)
 static const penstock_parameter parameters[] = {
-    {"k_min", PENSTOCK_THRESHOLD, {10000}, {0}, {INT32_MAX}, NULL, "for 10 Gb/s; section 5 has 5 KB, Kmin", "Queue length up to which no frame is marked."},
-    {"k_max", PENSTOCK_THRESHOLD, {100000}, {100}, {INT32_MAX}, NULL, "for 10 Gb/s; section 5 has 200 KB, Kmax", "Queue length above which every frame is marked."},
-    {"p_max", PENSTOCK_REAL, {.real = 0.1}, {.real = 0}, {.real = 1}, NULL, "for 10 Gb/s; section 5 has 0.01, Pmax", "Probability of a mark at k_max."},
-    {"cnp_interval", PENSTOCK_TIME, {50 * US}, {0}, {1000000 * US}, NULL, "section 3.2, N", "Least time between two CNPs for a flow."},
-    {"g_inverse", PENSTOCK_COUNT, {256}, {1}, {65536}, NULL, "section 5, g = 1/256", "1/g: how slowly alpha follows."},
-    {"alpha0", PENSTOCK_REAL, {.real = 1}, {.real = 0}, {.real = 1}, NULL, "section 3.2", "Alpha at the start."},
-    {"alpha_time", PENSTOCK_TIME, {55 * US}, {US}, {1000000 * US}, NULL, "equation (2), K", "Time without CNP after which alpha falls."},
-    {"f", PENSTOCK_COUNT, {5}, {1}, {1000}, NULL, "section 3.2, F", "Stages of Fast Recovery."},
-    {"byte_reset", PENSTOCK_OCTETS, {10000000}, {64}, {UINT64_C(1000000000000)}, NULL, "section 5, B", "Octets of a cycle of the byte counter."},
-    {"time_reset", PENSTOCK_TIME, {55 * US}, {US}, {1000000000 * US}, NULL, "section 5, T", "Length of a cycle of the timer."},
-    {"r_ai", PENSTOCK_RATE, {10 * MBPS}, {0}, {1000000 * MBPS}, NULL, "for 10 Gb/s; section 5 has 40 Mb/s", "Step of Active Increase."},
-    {"r_hai", PENSTOCK_RATE, {50 * MBPS}, {0}, {1000000 * MBPS}, NULL, "for 10 Gb/s; open in the paper", "Step of Hyper-Active Increase."},
-    {"min_rate", PENSTOCK_RATE, {10 * MBPS}, {1000}, {1000000 * MBPS}, NULL, "open in the paper", "Least rate."},
+    {"k_min", PENSTOCK_THRESHOLD, {10000}, {0}, {INT32_MAX}, NULL, "for 10 Gb/s; section 5 has 5 KB, Kmin", "Queue length up to which no frame is marked.", NULL, NULL},
+    {"k_max", PENSTOCK_THRESHOLD, {100000}, {100}, {INT32_MAX}, NULL, "for 10 Gb/s; section 5 has 200 KB, Kmax", "Queue length above which every frame is marked.", NULL, NULL},
+    {"p_max", PENSTOCK_REAL, {.real = 0.1}, {.real = 0}, {.real = 1}, NULL, "for 10 Gb/s; section 5 has 0.01, Pmax", "Probability of a mark at k_max.", NULL, NULL},
+    {"cnp_interval", PENSTOCK_TIME, {50 * US}, {0}, {1000000 * US}, NULL, "section 3.2, N", "Least time between two CNPs for a flow.", NULL, NULL},
+    {"g_inverse", PENSTOCK_COUNT, {256}, {1}, {65536}, NULL, "section 5, g = 1/256", "1/g: how slowly alpha follows.", NULL, NULL},
+    {"alpha0", PENSTOCK_REAL, {.real = 1}, {.real = 0}, {.real = 1}, NULL, "section 3.2", "Alpha at the start.", NULL, NULL},
+    {"alpha_time", PENSTOCK_TIME, {55 * US}, {US}, {1000000 * US}, NULL, "equation (2), K", "Time without CNP after which alpha falls.", NULL, NULL},
+    {"f", PENSTOCK_COUNT, {5}, {1}, {1000}, NULL, "section 3.2, F", "Stages of Fast Recovery.", NULL, NULL},
+    {"byte_reset", PENSTOCK_OCTETS, {10000000}, {64}, {UINT64_C(1000000000000)}, NULL, "section 5, B", "Octets of a cycle of the byte counter.", NULL, NULL},
+    {"time_reset", PENSTOCK_TIME, {55 * US}, {US}, {1000000000 * US}, NULL, "section 5, T", "Length of a cycle of the timer.", NULL, NULL},
+    {"r_ai", PENSTOCK_RATE, {10 * MBPS}, {0}, {1000000 * MBPS}, NULL, "for 10 Gb/s; section 5 has 40 Mb/s", "Step of Active Increase.", NULL, NULL},
+    {"r_hai", PENSTOCK_RATE, {50 * MBPS}, {0}, {1000000 * MBPS}, NULL, "for 10 Gb/s; open in the paper", "Step of Hyper-Active Increase.", NULL, NULL},
+    {"min_rate", PENSTOCK_RATE, {10 * MBPS}, {1000}, {1000000 * MBPS}, NULL, "open in the paper", "Least rate.", NULL, NULL},
 };
 static const penstock_variable cp_variables[] = {{"marked_frames_total", "frames marked since the start"}};
 static const penstock_variable rp_variables[] = {
@@ -37,7 +37,7 @@ static const penstock_variable rp_variables[] = {
     {"time_stage", "cycles of the timer since the last cut"},
 };
 
-typedef struct { uint64_t k_min, k_max, p_max, marked; } cp; /* p_max times 2^32 */
+typedef struct { penstock_ramp ramp; uint64_t own, marked; } cp; /* own: the ramp is the queue's, not that of the parameters */
 typedef struct { uint64_t interval, next; } np;              /* the interval of the last CNP ends at next */
 typedef struct {
     uint64_t g_inverse, alpha_time, f, byte_reset, time_reset, r_ai, r_hai;
@@ -49,15 +49,24 @@ typedef struct {
 static void cp_configure(void *point, const penstock_setup *setup, const penstock_place *place, uint64_t *timeout) {
     cp *own = point;
     (void)place, (void)timeout;
-    own->k_min = setup->values[K_MIN].whole;
-    own->k_max = setup->values[K_MAX].whole;
-    own->p_max = (uint64_t)(setup->values[P_MAX].real * 4294967296.0);
+    if (own->own) return;
+    own->ramp.k_min = setup->values[K_MIN].whole;
+    own->ramp.k_max = setup->values[K_MAX].whole;
+    own->ramp.p_max = (uint64_t)(setup->values[P_MAX].real * 4294967296.0);
+}
+
+static void cp_set_thresholds(void *point, const penstock_ramp *ramp) {
+    ((cp *)point)->ramp = *ramp;
+    ((cp *)point)->own = 1;
 }
 
 static uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame, uint64_t len) {
     cp *own = point;
     /* The word is below p_max (len - k_min) / (k_max - k_min), without the division. */
-    if (len <= own->k_max && (len <= own->k_min || call->draw(call) * (own->k_max - own->k_min) >= own->p_max * (len - own->k_min))) return 0;
+    const penstock_ramp *ramp = &own->ramp;
+    if (len <= ramp->k_max) {
+        if (len <= ramp->k_min || call->draw(call) * (ramp->k_max - ramp->k_min) >= ramp->p_max * (len - ramp->k_min)) return 0;
+    }
     own->marked++;
     frame->tag->label = PENSTOCK_ROCE; /* A source without a reaction point leaves it bare. */
     return frame->tag->marked = 1;
@@ -192,7 +201,7 @@ static const penstock_scheme scheme = {
     .actions = PENSTOCK_ACTION_MARKS | PENSTOCK_ACTION_NOTIFICATIONS | PENSTOCK_ACTION_CUTS | PENSTOCK_ACTION_RAISES,
     .signal_octets = 78,
     .functions = {
-        .cp_create = cp_configure, .cp_configure = cp_configure, .cp_mark = cp_mark, .cp_variables = cp_row,
+        .cp_create = cp_configure, .cp_configure = cp_configure, .cp_set_thresholds = cp_set_thresholds, .cp_mark = cp_mark, .cp_variables = cp_row,
         .np_create = np_create, .np_configure = np_configure, .np_on_frame = np_on_frame,
         .rp_create = rp_create, .rp_configure = rp_configure, .rp_on_signal = rp_on_signal, .rp_on_send = rp_on_send,
         .rp_on_timer = rp_on_timer, .rp_variables = rp_row,

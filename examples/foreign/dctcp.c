@@ -10,10 +10,10 @@
 
 enum { K, G_INVERSE, SEGMENT, INITIAL_WINDOW };
 static const penstock_parameter parameters[] = {
-    {"k", PENSTOCK_THRESHOLD, {97500}, {64}, {1000000000}, NULL, "Alizadeh et al. 2010 section 4.1", "Queue length above which frames are marked."},
-    {"g_inverse", PENSTOCK_COUNT, {16}, {1}, {1024}, NULL, "RFC 8257, section 4.2", "Inverse of the weight of the newest window in alpha."},
-    {"segment", PENSTOCK_OCTETS, {1500}, {64}, {16384}, NULL, "RFC 5681, section 3.1, SMSS", "Octets of a segment."},
-    {"initial_window", PENSTOCK_COUNT, {10}, {1}, {10000}, NULL, "RFC 6928, section 2", "Segments of the first window."},
+    {"k", PENSTOCK_THRESHOLD, {97500}, {64}, {1000000000}, NULL, "Alizadeh et al. 2010 section 4.1", "Queue length above which frames are marked.", NULL, NULL},
+    {"g_inverse", PENSTOCK_COUNT, {16}, {1}, {1024}, NULL, "RFC 8257, section 4.2", "Inverse of the weight of the newest window in alpha.", NULL, NULL},
+    {"segment", PENSTOCK_OCTETS, {1500}, {64}, {16384}, NULL, "RFC 5681, section 3.1, SMSS", "Octets of a segment.", NULL, NULL},
+    {"initial_window", PENSTOCK_COUNT, {10}, {1}, {10000}, NULL, "RFC 6928, section 2", "Segments of the first window.", NULL, NULL},
 };
 static const penstock_variable cp_variables[] = {{"marked_frames_total", "frames marked since the start"}};
 static const penstock_variable rp_variables[] = {
@@ -21,7 +21,7 @@ static const penstock_variable rp_variables[] = {
     {"alpha_ppm", "estimate of the share of octets that are marked, in millionths"},
 };
 
-typedef struct { uint64_t k, marked; } cp;
+typedef struct { penstock_ramp ramp; uint64_t own, marked; } cp; /* own: the scenario's thresholds are the queue's own */
 typedef struct {
     uint64_t segment, g_inverse, cwnd, ssthresh, alpha; /* alpha has 30 fraction bits */
     uint64_t sent, settled, window_end, acked, marked, cut_end, towards, reduced;
@@ -29,13 +29,21 @@ typedef struct {
 
 static void cp_configure(void *point, const penstock_setup *setup, const penstock_place *place, uint64_t *timeout) {
     (void)place, (void)timeout;
-    ((cp *)point)->k = setup->values[K].whole;
+    cp *own = point;
+    if (!own->own) own->ramp.k_min = own->ramp.k_max = setup->values[K].whole;
+}
+
+static void cp_set_thresholds(void *point, const penstock_ramp *ramp) {
+    ((cp *)point)->ramp = *ramp;
+    ((cp *)point)->own = 1;
 }
 
 static uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame, uint64_t len) {
     cp *own = point;
-    (void)call;
-    if (len <= own->k) return 0;
+    const penstock_ramp *ramp = &own->ramp;
+    if (len <= ramp->k_max) { /* k_min is k_max, unless the queue has thresholds of its own */
+        if (len <= ramp->k_min || call->draw(call) * (ramp->k_max - ramp->k_min) >= ramp->p_max * (len - ramp->k_min)) return 0;
+    }
     own->marked++;
     frame->tag->label = PENSTOCK_ECN; /* A source without a reaction point leaves it bare. */
     return frame->tag->marked = 1;
@@ -141,7 +149,7 @@ static const penstock_scheme scheme = {
     .properties = PENSTOCK_ACKNOWLEDGES | PENSTOCK_NEEDS_ORDER | PENSTOCK_INTEGER_STATE,
     .actions = PENSTOCK_ACTION_MARKS | PENSTOCK_ACTION_CUTS | PENSTOCK_ACTION_RAISES,
     .functions = {
-        .cp_create = cp_configure, .cp_configure = cp_configure, .cp_mark = cp_mark, .cp_variables = cp_row,
+        .cp_create = cp_configure, .cp_configure = cp_configure, .cp_set_thresholds = cp_set_thresholds, .cp_mark = cp_mark, .cp_variables = cp_row,
         .np_acknowledge = np_acknowledge,
         .rp_create = rp_create, .rp_configure = rp_configure, .rp_on_ack = rp_on_ack, .rp_on_silence = rp_on_silence,
         .rp_on_send = rp_on_send, .rp_variables = rp_row,

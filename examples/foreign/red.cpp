@@ -11,9 +11,9 @@ namespace {
 
 enum { K_MIN, K_MAX, STEP };
 const penstock_parameter parameters[] = {
-    {"k_min", PENSTOCK_THRESHOLD, {30000}, {0}, {1000000000}, nullptr, "Floyd and Jacobson 1993", "No frame is marked below."},
-    {"k_max", PENSTOCK_THRESHOLD, {90000}, {64}, {1000000000}, nullptr, "Floyd and Jacobson 1993", "Every frame is marked above."},
-    {"step", PENSTOCK_RATE, {5000000}, {1000}, {1000000000}, nullptr, "option", "Added to the rate with each acknowledgement."},
+    {"k_min", PENSTOCK_THRESHOLD, {30000}, {0}, {1000000000}, nullptr, "Floyd and Jacobson 1993", "No frame is marked below.", nullptr, nullptr},
+    {"k_max", PENSTOCK_THRESHOLD, {90000}, {64}, {1000000000}, nullptr, "Floyd and Jacobson 1993", "Every frame is marked above.", nullptr, nullptr},
+    {"step", PENSTOCK_RATE, {5000000}, {1000}, {1000000000}, nullptr, "option", "Added to the rate with each acknowledgement.", nullptr, nullptr},
 };
 
 struct Cp {

@@ -51,8 +51,10 @@ from penstock.scenario import Scenario as Scenario
 from penstock.scheme_class import CongestionPoint as CongestionPoint
 from penstock.scheme_class import NotificationPoint as NotificationPoint
 from penstock.scheme_class import Parameter as Parameter
+from penstock.scheme_class import Profile as Profile
 from penstock.scheme_class import ReactionPoint as ReactionPoint
 from penstock.scheme_class import Scheme as Scheme
+from penstock.scheme_class import check_scheme as check_scheme
 from penstock.sweeps.axes import SweepError as SweepError
 from penstock.sweeps.sweep import Sweep as Sweep
 from penstock.sweeps.sweep import sweep as sweep

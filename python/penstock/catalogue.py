@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from penstock import _core, library
@@ -41,6 +42,11 @@ def schemes() -> list[Scheme]:
 def is_location(name: str) -> bool:
     """Return whether a text names a scheme by its location, such as ``./libmine.so`` or ``my.py:MyScheme``."""
     return any(mark in name for mark in "/.:\\")
+
+
+def file_of(location: str) -> Path:
+    """Return the file of a scheme's location: that of the library, or that of the class."""
+    return Path(location.rpartition(".py:")[0] + ".py" if ".py:" in location else location)
 
 
 def label_of(name: str) -> str:

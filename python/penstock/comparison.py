@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import __version__, _core, interrupts
-from penstock.catalogue import is_location
+from penstock.catalogue import file_of, is_location
 from penstock.data_frames import RUNS, Tables
 from penstock.declared import Outline
 from penstock.errors import ArgumentError, nearest, unread
@@ -23,6 +23,7 @@ from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
 from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
+from penstock.scheme_class import Scheme, located, place_of
 from penstock.sweeps.axes import Axis
 from penstock.variants import Variant, varied
 
@@ -241,7 +242,7 @@ class _Line:
 
 def compare(
     scenarios: Scenario | Sequence[Scenario],
-    schemes: Sequence[str | Variant] = (),
+    schemes: Sequence[str | type[Scheme] | Variant] = (),
     *,
     vary: Mapping[str, Any] | Sequence[Axis] = (),
     seeds: int | Sequence[int] = 1,
@@ -275,7 +276,8 @@ def compare(
 
     Args:
         scenarios: one, or several that differ in their names. They are left as they are.
-        schemes: names of schemes, and variants; by default each scenario runs its own scheme.
+        schemes: names or classes of schemes, and variants; by default each scenario runs its own scheme. A class has to
+            be at the top of a file where there is a folder or an executor.
         vary: keys, each with the values at which every scenario is compared: a list, or a range with ``from``, ``to``,
             ``points`` and ``log``. Several keys are crossed, the last fastest.
         seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
@@ -305,7 +307,9 @@ def compare(
     if out is None and resume:
         raise ArgumentError("a comparison to be resumed needs a folder for its records", 'out="FOLDER"')
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
-    lines = _lines(_named(several, vary), list(schemes), seeds, profile, limit)
+    travels = out is not None or executor is not None
+    choices = [one if isinstance(one, Variant) else (located if travels else place_of)(one) for one in schemes]
+    lines = _lines(_named(several, vary), choices, seeds, profile, limit)
     if queue is not None:
         _known_queue(queue, lines)
     jobs = [(line, seed) for line in lines for seed in line.seeds]
@@ -381,6 +385,10 @@ def _finished(
         summary = result.summary_in_brief
         wanted = line.scenario.resolved(scheme=line.chosen, profile=profile, seed=seed, limit=limit)
         is_same = result.scenario_toml == wanted and summary["run"]["version"] == __version__
+        scheme = line.chosen or line.scenario.scheme
+        if is_location(scheme):
+            # The scenario names the file of a scheme, and not what was in it.
+            is_same = is_same and file_of(scheme).stat().st_mtime < path.stat().st_mtime
         if is_same and not result.interrupted:
             there[line, seed] = result
         else:
@@ -423,11 +431,16 @@ def _lines(
     if len(scenarios) == 1 and not schemes and not several:
         raise ArgumentError("a comparison needs at least two runs", hint)
     choices: list[str | Variant | None] = [*schemes] or [None]
-    return [
+    made = [
         _line(name, scenario, choice, seeds, profile, limit, alone=len(scenarios) == 1)
         for name, scenario in scenarios.items()
         for choice in choices
     ]
+    labels = [line.label for line in made]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ArgumentError(f"two schemes are called {label}", "give the class, or the library, another name")
+    return made
 
 
 def _line(
@@ -446,7 +459,7 @@ def _line(
     scenario = scenario.with_(PERCENTILES)
     with choice.named() if isinstance(choice, Variant) else nullcontext():
         if isinstance(choice, Variant):
-            scenario, chosen, called = choice.of(scenario), choice.scheme, choice.name
+            scenario, chosen, called = choice.of(scenario), choice.chosen, choice.name
         else:
             chosen = called = choice
         plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)

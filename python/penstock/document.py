@@ -1278,7 +1278,7 @@ class Priority(TypedDict, total=False):
     pcp: int
     priority: Required[int]
     profile: str
-    scheme: SchemeName
+    scheme: SchemeName | str
     weight: int
 
 
@@ -1708,7 +1708,7 @@ class Document(TypedDict, total=False):
     record: Record
     require_action: bool
     retry: Sequence[Retry]
-    scheme: Required[SchemeName]
+    scheme: Required[SchemeName | str]
     schemes: Schemes
     seed: int
     switch: Sequence[Switch]

@@ -12,8 +12,9 @@ import json
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
+from penstock import _core
 from penstock.errors import ArgumentError
 
 Unit = Literal["octets", "threshold", "s", "bit/s", "count", "ratio", "choice", "switch"]
@@ -36,6 +37,19 @@ class Parameter(NamedTuple):
     """Standard and clause, or paper and equation."""
     description: str = ""
     """The effect of the parameter."""
+    bound: str | None = None
+    """A limit besides the range: ``"at least NAME"`` of another parameter, ``"at most line"`` of a rate."""
+    when: str | None = None
+    """Where alone it has an effect: ``"NAME = WORD | WORD"`` of a choice or a switch."""
+
+
+class Profile(NamedTuple):
+    """A named set of values of parameters, which a scenario chooses by ``profile``."""
+
+    description: str
+    """The source of the values."""
+    settings: dict[str, str | int | float | bool]
+    """The values that differ from the defaults."""
 
 
 class _Point:
@@ -93,6 +107,9 @@ class CongestionPoint(_Point):
     - ``mark(frame, octets)``: whether the frame, one of this number of octets in the queue, is marked.
     - ``on_arrival(frame, queue)``, ``on_transmission(frame, queue)``: may return new content of the frame's tag.
     - ``on_departure(frame, queue)``, ``on_signal(signal, queue)``, ``on_timer(now, queue)``.
+    - ``on_probe_departure(signal, queue)``: may return new content of a signal that leaves for its destination.
+    - ``set_thresholds(low, high, probability)``: the scenario gives the queue its own thresholds, octets; marks follow
+      these from now on.
     - ``variables()``: a number for each of the scheme's ``cp_variables``.
     """
 
@@ -148,6 +165,7 @@ class Scheme:
     source: ClassVar[str] = "a class in Python"
     """Where it is defined."""
     parameters: ClassVar[dict[str, Parameter]] = {}
+    profiles: ClassVar[dict[str, Profile]] = {}
     CongestionPoint: ClassVar[type[_Point]] = CongestionPoint
     NotificationPoint: ClassVar[type[_Point]] = NotificationPoint
     ReactionPoint: ClassVar[type[_Point]] = ReactionPoint
@@ -176,7 +194,18 @@ class Scheme:
 
 _ACTIONS = ("marks", "notifications", "replies", "cuts", "raises", "trims", "neighbour messages")
 _METHODS = (
-    ("on_arrival", "mark", "on_transmission", "on_departure", "on_signal", "on_timer", "variables", "configure"),
+    (
+        "on_arrival",
+        "mark",
+        "on_transmission",
+        "on_departure",
+        "set_thresholds",
+        "on_probe_departure",
+        "on_signal",
+        "on_timer",
+        "variables",
+        "configure",
+    ),
     ("on_frame", "acknowledge", "on_signal", "on_timer", "configure"),
     (
         "on_start",
@@ -196,6 +225,12 @@ _here: dict[str, type[Scheme]] = {}
 _files: dict[tuple[str, float], ModuleType] = {}
 
 
+@overload
+def place_of(scheme: "str | type[Scheme]") -> str: ...
+@overload
+def place_of(scheme: None) -> None: ...
+@overload
+def place_of(scheme: "str | type[Scheme] | None") -> str | None: ...
 def place_of(scheme: "str | type[Scheme] | None") -> str | None:
     """Return the place of a class, ``my.py:MyScheme``; the name of a scheme is its own place.
 
@@ -207,10 +242,41 @@ def place_of(scheme: "str | type[Scheme] | None") -> str | None:
     if not (isinstance(scheme, type) and issubclass(scheme, Scheme)):
         raise ArgumentError(f"{scheme!r} is no scheme", "give a name, or a class below penstock.Scheme")
     module = sys.modules.get(scheme.__module__)
-    file = getattr(module, "__file__", None)
-    place = f"{file or '<python>.py'}:{scheme.__qualname__}"
+    file = getattr(module, "__file__", None) or ""
+    place = f"{file if file.endswith('.py') else '<python>.py'}:{scheme.__qualname__}"
     _here[place] = scheme
     return place
+
+
+def located(scheme: "str | type[Scheme]") -> str:
+    """Return the place of a class in a file that any process can load; the name of a scheme is its own place.
+
+    Raises:
+        ArgumentError: it is no class of a scheme, or there is no file that has it.
+    """
+    place = place_of(scheme)
+    if isinstance(scheme, str):
+        return scheme
+    if not Path(place.rpartition(":")[0]).is_file() or "." in scheme.__qualname__:
+        raise ArgumentError(
+            f"the class {scheme.__qualname__} is not at the top of a file: no other process could load it",
+            "write it into a file, import it from there, or name its location, as in my.py:MyScheme",
+        )
+    return place
+
+
+def check_scheme(scheme: "str | type[Scheme]") -> None:
+    """Check a scheme of a file, or a class, under random sequences of calls, which are the same each time.
+
+    The rules are those of the contract. Rates and timers are in their bounds, and the same calls have the same answers,
+    also from a copy. Parameters may change, and signals are as the scheme describes them.
+
+    Raises:
+        ScenarioError: a rule is broken: the message has the rule and a short sequence of calls that breaks it, or the
+            line of an exception.
+        ArgumentError: it is no class of a scheme.
+    """
+    _core.scheme_conforms(place_of(scheme))
 
 
 def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
@@ -258,6 +324,10 @@ def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
         "source": scheme.source,
         "description": text,
         "parameters": [_entry(name, own) for name, own in scheme.parameters.items()],
+        "profiles": [
+            (name, own.description, [(key, _written(value)) for key, value in own.settings.items()])
+            for name, own in scheme.profiles.items()
+        ],
         "variables": [list(scheme.cp_variables.items()), list(scheme.rp_variables.items()), []],
         "methods": has,
         "set_point": scheme.set_point,
@@ -273,20 +343,23 @@ def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
 
 
 def _entry(name: str, own: Parameter) -> dict[str, Any]:
-    def written(value: object) -> str:
-        return str(value).lower() if isinstance(value, bool) else str(value)
-
-    default = written(own.default)
+    default = _written(own.default)
     return {
         "name": name,
         "unit": own.unit,
         "words": list(own.words),
         "default": default,
-        "minimum": written(own.minimum) or default,
-        "maximum": written(own.maximum) or default,
+        "minimum": _written(own.minimum) or default,
+        "maximum": _written(own.maximum) or default,
         "source": own.source,
-        "description": own.description or name,
+        "description": own.description or f"The parameter {name}.",
+        "bound": own.bound,
+        "when": own.when,
     }
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _load(place: str) -> type[Scheme]:

@@ -11,6 +11,7 @@ from penstock._core import ScenarioError
 from penstock.catalogue import is_location, schemes
 from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
+from penstock.scheme_class import Scheme, located
 from penstock.sweeps.axes import NO_LOCATION, Axis, Key, Value, axis, check_distinct, points
 
 _NAME = re.compile(r"[\w+.-][\w+. -]*")
@@ -25,12 +26,12 @@ class Variant:
 
     Attributes:
         name: its name in tables, figures and folders: letters, digits, blanks and ``_+.-``.
-        scheme: the scheme; ``None`` for the scenario's own.
+        scheme: the scheme, a name or a class; ``None`` for the scenario's own.
         settings: keys of the scenario, as for :meth:`penstock.Scenario.set`, with their values.
     """
 
     name: str
-    scheme: str | None = None
+    scheme: str | type[Scheme] | None = None
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -44,9 +45,15 @@ class Variant:
                 f"invalid variant name {self.name!r}", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
         known = [about["name"] for about in schemes()]
-        if self.scheme is not None and self.scheme not in known and not is_location(self.scheme):
-            hint = nearest(self.scheme, known, f"the schemes are {', '.join(known)}")
-            raise ArgumentError(f'variant {self.name}: unknown scheme "{self.scheme}"', hint)
+        chosen = self.chosen
+        if chosen is not None and chosen not in known and not is_location(chosen):
+            hint = nearest(chosen, known, f"the schemes are {', '.join(known)}")
+            raise ArgumentError(f'variant {self.name}: unknown scheme "{chosen}"', hint)
+
+    @property
+    def chosen(self) -> str | None:
+        """The name or the location of the scheme."""
+        return None if self.scheme is None else located(self.scheme)
 
     def of(self, scenario: Scenario) -> Scenario:
         """Return a copy of the scenario with the settings.

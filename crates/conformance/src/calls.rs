@@ -246,7 +246,8 @@ fn drive_rp<S: Scheme>(
                     let before = rp.allowance().rate;
                     rp.on_signal(now, FLOWS[0], signal, words, &mut sent);
                     let lowered = rp.allowance().rate <= before;
-                    rule(lowered || S::INFO.raises_on_signal, "a signal raises the rate only in schemes that say so")?;
+                    let raises = S::info(&cycle.now().config).raises_on_signal;
+                    rule(lowered || raises, "a signal raises the rate only in schemes that say so")?;
                 }
             }
             Call::Wait(ns) => {

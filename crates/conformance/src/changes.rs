@@ -7,33 +7,23 @@ use proptest::test_runner::TestCaseError;
 use crate::calls::{Points, Setting};
 use crate::typical::Typical;
 use crate::world::{LINE, Words, place};
-use crate::{Case, named, of_values, run_cases, values};
+use crate::{Case, Maker, run_cases};
 
-/// Checks that points keep the rules while their parameters change and change back: from the defaults and from each profile, to
-/// values that are drawn over the ranges of the parameters. A draw under which a new point breaks a rule is left out.
-///
-/// # Errors
-/// The first rule that is broken, with the shortest sequence of calls that was found and the parameters.
-pub fn changes<S: Scheme>() -> Result<(), String> {
-    named::<S>().try_for_each(|(name, settings)| {
-        changes_from::<S>(&values::<S>(settings)).map_err(|broken| format!("{name}: {broken}"))
-    })
-}
-
-fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
-    let config = of_values::<S>(from);
+/// Changes from one set of values: see [`changes`](crate::changes).
+pub(crate) fn changes_from<S: Scheme>(maker: &Maker<'_, S>, from: &[Value]) -> Result<(), String> {
+    let config = maker.of_values(from);
     let given = &Typical::<S>::of(&config);
-    let bounded = keeps_its_minimum::<S>(from, given);
+    let bounded = keeps_its_minimum(maker, from, given);
     let setting = |values: &[Value]| Setting {
-        config: of_values::<S>(values),
-        least_rate: if bounded { minimum(S::INFO.parameters, values) } else { 0 },
+        config: maker.of_values(values),
+        least_rate: if bounded { minimum(maker.parameters(), values) } else { 0 },
     };
     let run = |(calls, _, seed): Case| {
         let mut words = Words(seed);
-        let to = drawn(S::INFO.parameters, from, &mut words);
-        let mut new = Points::<S>::new(&of_values::<S>(&to), words.clone());
-        let possible = is_legal(S::INFO.parameters, &to)
-            && may_become::<S>(&config, &of_values::<S>(&to))
+        let to = drawn(maker.parameters(), from, &mut words);
+        let mut new = Points::<S>::new(&maker.of_values(&to), words.clone());
+        let possible = is_legal(maker.parameters(), &to)
+            && may_become::<S>(&config, &maker.of_values(&to))
             && (new.rp.limiting() || new.rp.allowance().rate == LINE)
             && new.drive(&calls, given, &[setting(&to)]).is_ok();
         if !possible {
@@ -41,7 +31,7 @@ fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
         }
         let mut points = Points::<S>::new(&config, words);
         let broken = points.drive(&calls, given, &[setting(from), setting(&to)]).err();
-        prop_assert!(broken.is_none(), "{}, while {config:?} and {:?} change", broken.unwrap(), of_values::<S>(&to));
+        prop_assert!(broken.is_none(), "{}, while {config:?} and {:?} change", broken.unwrap(), maker.of_values(&to));
         Ok(())
     };
     run_cases(&run)
@@ -58,11 +48,11 @@ fn may_become<S: Scheme>(from: &S::Config, to: &S::Config) -> bool {
 
 /// Whether reaction points themselves keep the rate to the minimum that a parameter sets. In some schemes it is congestion points
 /// that ask for no less.
-fn keeps_its_minimum<S: Scheme>(from: &[Value], given: &Typical<S>) -> bool {
+fn keeps_its_minimum<S: Scheme>(maker: &Maker<'_, S>, from: &[Value], given: &Typical<S>) -> bool {
     let highest =
         |(p, &value): (&Parameter, &Value)| if p.bound == Some(Bound::AtMostLine) { p.maximum } else { value };
-    let values: Vec<Value> = S::INFO.parameters.iter().zip(from).map(highest).collect();
-    given.least(&of_values::<S>(&values)) >= minimum(S::INFO.parameters, &values)
+    let values: Vec<Value> = maker.parameters().iter().zip(from).map(highest).collect();
+    given.least(&maker.of_values(&values)) >= minimum(maker.parameters(), &values)
 }
 
 /// The least rate that the parameters name; 0 where none does.

@@ -37,8 +37,8 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
 }
 
 /// Whether signals, tags and echoes have the formats of the wire that `INFO` says they have.
-pub(crate) fn has_forms<S: Scheme>(given: &Typical<S>) -> Result<(), String> {
-    let Forms { capture, testbed, .. } = S::INFO.forms;
+pub(crate) fn has_forms<S: Scheme>(config: &S::Config, given: &Typical<S>) -> Result<(), String> {
+    let Forms { capture, testbed, .. } = S::info(config).forms;
     let rule = |ok: bool, rule: &str| if ok { Ok(()) } else { Err(rule.to_owned()) };
     rule(capture || !testbed, "what the testbed carries has formats")?;
     let signals = || given.for_source.iter().chain(&given.for_destination).chain(&given.for_previous_hop);
@@ -71,7 +71,7 @@ fn one_to_one(mut pairs: impl Iterator<Item = (String, String)>) -> bool {
 /// The rule that is broken, as a sentence.
 pub fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
     let given = Typical::<S>::of(config);
-    let Some(signals) = S::INFO.signals else {
+    let Some(signals) = S::info(config).signals else {
         return if given.for_source.is_empty() {
             Ok(())
         } else {

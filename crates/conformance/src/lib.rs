@@ -26,16 +26,19 @@
 mod calls;
 mod changes;
 mod facts;
+mod maker;
 mod typical;
 mod world;
+
+use std::cell::Cell;
 
 use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 use calls::{Call, Points, Setting, UNMOVED, calls, recovers};
-pub use changes::changes;
 pub use facts::tells_the_source;
+pub use maker::Maker;
 use typical::Typical;
 use world::Words;
 
@@ -44,13 +47,8 @@ use world::Words;
 /// # Panics
 /// If a rule is broken: the message names the configuration, the rule, and the shortest sequence of calls that was found.
 pub fn check<S: Scheme>() {
-    for (name, config) in configurations::<S>() {
-        if let Err(broken) = conforms::<S>(&config).and_then(|()| tells_the_source::<S>(&config)) {
-            panic!("{} {name}: {broken}", S::INFO.name);
-        }
-    }
-    if let Err(broken) = conditions::<S>().and_then(|_| changes::<S>()) {
-        panic!("{}: {broken}", S::INFO.name);
+    if let Err(broken) = Maker::<S>::of_type().check() {
+        panic!("{} {broken}", S::INFO.name);
     }
 }
 
@@ -59,27 +57,26 @@ pub fn check<S: Scheme>() {
 /// # Panics
 /// If a profile sets a parameter to a value of another kind.
 pub fn configurations<S: Scheme>() -> impl Iterator<Item = (&'static str, S::Config)> {
-    named::<S>().map(|(name, settings)| (name, with::<S>(settings)))
+    let maker = Maker::<S>::of_type();
+    maker.named().map(|(name, settings)| (name, maker.with(settings))).collect::<Vec<_>>().into_iter()
 }
 
-/// `defaults` and the profiles, and the parameters that each of them sets.
-fn named<S: Scheme>() -> impl Iterator<Item = (&'static str, &'static [(&'static str, Value)])> {
-    S::INFO.profiles.iter().map(|p| (p.name, p.settings)).chain([("defaults", &[][..])])
+/// Checks that points keep the rules while their parameters change and change back: from the defaults and from each profile, to
+/// values that are drawn over the ranges of the parameters. A draw under which a new point breaks a rule is left out.
+///
+/// # Errors
+/// The first rule that is broken, with the shortest sequence of calls that was found and the parameters.
+pub fn changes<S: Scheme>() -> Result<(), String> {
+    Maker::<S>::of_type().changes()
 }
 
-/// The value of each parameter: some have others than their defaults.
-fn values<S: Scheme>(changes: &[(&str, Value)]) -> Vec<Value> {
-    let value = |p: &Parameter| changes.iter().find(|change| change.0 == p.name).map_or(p.default, |change| change.1);
-    S::INFO.parameters.iter().map(value).collect()
-}
-
-/// The configuration with some parameters at other values than their defaults.
-fn with<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
-    of_values::<S>(&values::<S>(changes))
-}
-
-fn of_values<S: Scheme>(values: &[Value]) -> S::Config {
-    S::Config::from_values(values).expect("values are of their parameters' kinds")
+/// Checks that a parameter changes no answer where its condition does not hold. Of the pairs of a parameter and a value
+/// of the other one, gives the number without an effect and the number with one.
+///
+/// # Errors
+/// The parameter that has an effect all the same.
+pub fn conditions<S: Scheme>() -> Result<(usize, usize), String> {
+    Maker::<S>::of_type().conditions()
 }
 
 /// The rules of the contract for one configuration, under random sequences of calls: 48 of them, or as many as the
@@ -88,9 +85,9 @@ fn of_values<S: Scheme>(values: &[Value]) -> S::Config {
 /// # Errors
 /// The first rule that is broken, with the shortest sequence of calls that was found.
 pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
-    facts::documented(&S::INFO)?;
+    facts::documented(S::info(config))?;
     let given = &Typical::<S>::of(config);
-    facts::has_forms(given)?;
+    facts::has_forms(config, given)?;
     let settings = &[Setting { config: config.clone(), least_rate: given.least(config) }];
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
         let mut points = Points::<S>::new(config, Words(seed));
@@ -105,7 +102,7 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
         prop_assert!(points.log.text == unmoved.log.text, "{}", UNMOVED);
         let fits = points.log.lengths.iter().all(|octets| (64..=1522).contains(octets));
         prop_assert!(fits, "a signal fits an Ethernet frame");
-        if S::INFO.recovers_alone { recovers::<S>(&mut points.rp, &mut points.words) } else { Ok(()) }
+        if S::info(config).recovers_alone { recovers::<S>(&mut points.rp, &mut points.words) } else { Ok(()) }
     };
     run_cases(&run)
 }
@@ -113,66 +110,26 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
 /// Two sequences of calls and a seed.
 type Case = (Vec<Call>, Vec<Call>, u32);
 
+/// Tries to shorten a sequence that breaks a rule.
+const SHRINKING: u32 = 64;
+
 /// Runs 48 cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and not
 /// for each scheme.
 fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>) -> Result<(), String> {
     let cases = std::env::var("PROPTEST_CASES").map_or(48, |n| n.parse().expect("PROPTEST_CASES is a number"));
-    let (max_shrink_iters, max_global_rejects) = (64, 100 * cases);
+    let (max_shrink_iters, max_global_rejects) = (u32::MAX - 1, 100 * cases);
     let runs = Runs { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    runner.run(&(calls(), calls(), any::<u32>()), test).map_err(|e| e.to_string())
-}
-
-/// Checks that a parameter changes no answer where its condition does not hold. Of the pairs of a parameter and a value
-/// of the other one, gives the number without an effect and the number with one.
-///
-/// # Errors
-/// The parameter that has an effect all the same.
-pub fn conditions<S: Scheme>() -> Result<(usize, usize), String> {
-    let (mut without, mut with_effect) = (0, 0);
-    for p in S::INFO.parameters {
-        let Some(condition) = p.when else { continue };
-        let Some(other) = S::INFO.parameter(condition.parameter) else {
-            return Err(format!("{}: there is no parameter {}", p.name, condition.parameter));
-        };
-        for value in every_value(other) {
-            let [least, most] =
-                [p.minimum, p.maximum].map(|end| answers::<S>(&with::<S>(&[(other.name, value), (p.name, end)])));
-            if condition.values.contains(&value) {
-                with_effect += usize::from(least != most);
-            } else if least == most {
-                without += 1;
-            } else {
-                return Err(format!("{} has an effect although {} is {value:?}", p.name, other.name));
-            }
+    // The search for a shorter sequence ends after as many tries. The runner's own limit would print a line.
+    let tries = Cell::new(None::<u32>);
+    let limited = |case: Case| {
+        if tries.get().is_some_and(|count| count >= SHRINKING) {
+            return Ok(());
         }
-    }
-    Ok((without, with_effect))
-}
-
-/// All values of a choice or a switch.
-fn every_value(p: &Parameter) -> Vec<Value> {
-    match p.unit {
-        Unit::Choice(words) => words.iter().map(|&word| Value::Choice(word)).collect(),
-        _ => vec![Value::Switch(false), Value::Switch(true)],
-    }
-}
-
-/// The answers of all roles to a fixed sequence of calls.
-fn answers<S: Scheme>(config: &S::Config) -> String {
-    let mut words = Words(1);
-    let calls: Vec<Call> = (0..1500)
-        .map(|i| match i % 8 {
-            0..3 => Call::Frame(1500),
-            3 => Call::Refused(1000),
-            4 => Call::Wait(words.draw() >> 14),
-            5 => Call::Timeout,
-            _ => Call::Leaves,
-        })
-        .collect();
-    let given = Typical::<S>::of(config);
-    let mut points = Points::<S>::new(config, words);
-    let settings = [Setting { config: config.clone(), least_rate: 0 }];
-    points.drive(&calls, &given, &settings).expect("a rule is kept");
-    points.log.text
+        let kept = test(case);
+        let failed = matches!(kept, Err(TestCaseError::Fail(_)));
+        tries.set(tries.get().map(|count| count + 1).or(failed.then_some(0)));
+        kept
+    };
+    runner.run(&(calls(), calls(), any::<u32>()), limited).map_err(|e| e.to_string())
 }

@@ -54,7 +54,7 @@ impl<S: Scheme> Out<S> for Sent<S> {
 impl<S: Scheme> Typical<S> {
     pub(crate) fn of(config: &S::Config) -> Self {
         let typical = Self::with_queue(config, 150_000);
-        let silent = S::INFO.signals.is_some() && typical.for_source.is_empty();
+        let silent = S::info(config).signals.is_some() && typical.for_source.is_empty();
         if silent { Self::with_queue(config, 8_000_000) } else { typical }
     }
 

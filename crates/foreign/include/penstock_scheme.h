@@ -29,7 +29,8 @@
  *     function, which sets it again, later than now, or leaves it.
  *  6. A reaction point's rate is from 0 to the line's. A window is PENSTOCK_NO_WINDOW or at least 0; only a scheme with
  *     acknowledgements has one. A value beyond ends the run, with the name of the function.
- *  7. A function returns. One that runs for 10 s ends the process, with its name.
+ *  7. A function returns, and no exception leaves it. One that runs for 10 s ends the process, with its name; so does one that crashes or
+ *     throws.
  *  8. `configure` has new parameters, which may equal the old ones: all state stays, and rates and windows stay within new bounds.
  *     A point without any input so far starts as `create` would make it now.
  *  9. A departure is reported before an arrival at the same time. On arrival the queue includes the frame, unless it was dropped; on
@@ -45,7 +46,7 @@
 extern "C" {
 #endif
 
-#define PENSTOCK_SCHEME_VERSION 1u
+#define PENSTOCK_SCHEME_VERSION 2u
 #define PENSTOCK_NEVER UINT64_MAX
 #define PENSTOCK_NO_WINDOW INT64_C(-1)
 #define PENSTOCK_WORDS 4
@@ -61,11 +62,11 @@ typedef union penstock_value {
 /* The field that a data frame carries from its source to its destination. */
 typedef struct penstock_tag {
     uint64_t word[PENSTOCK_WORDS]; /* for the scheme alone */
-    uint8_t label;                 /* form on the wire: PENSTOCK_BARE, as a source without a reaction point sends, _ECN, _ROCE */
+    uint8_t label;                 /* form on the wire: PENSTOCK_BARE, as a source without a reaction point sends, _ECN, _ROCE, _CN_TAG */
     uint8_t marked;                /* 1: a queue was congested */
     uint8_t reserved[6];
 } penstock_tag;
-enum { PENSTOCK_BARE = 0, PENSTOCK_ECN = 1, PENSTOCK_ROCE = 2 };
+enum { PENSTOCK_BARE = 0, PENSTOCK_ECN = 1, PENSTOCK_ROCE = 2, PENSTOCK_CN_TAG = 3 };
 
 /* The field that an acknowledgement carries back. */
 typedef struct penstock_echo {
@@ -114,6 +115,12 @@ typedef struct penstock_place {
     uint64_t capacity; /* size of the queue */
     uint64_t phase;    /* offset of periodic measurements */
 } penstock_place;
+
+/* Thresholds of a queue (WRED): 0 marks up to k_min, p_max at k_max, every frame beyond; a step at k_max where k_min is not below it. */
+typedef struct penstock_ramp {
+    uint64_t k_min, k_max; /* octets */
+    uint64_t p_max;        /* probability times 2^32 */
+} penstock_ramp;
 
 /* A data frame that a reaction point lets go. */
 typedef struct penstock_release {
@@ -168,11 +175,15 @@ typedef struct penstock_setup {
 typedef struct penstock_functions {
     void (*cp_create)(void *cp, const penstock_setup *, const penstock_place *, uint64_t *timeout);
     void (*cp_configure)(void *cp, const penstock_setup *, const penstock_place *, uint64_t *timeout);
+    /* The scenario gives the queue its own thresholds: marks follow these from now on, whatever the parameters say. */
+    void (*cp_set_thresholds)(void *cp, const penstock_ramp *);
     void (*cp_on_arrival)(void *cp, penstock_call *, penstock_frame *, const penstock_queue *, uint64_t *timeout);
     /* 1: the frame is marked now; the function writes the mark into the tag. `len` octets are in the queue, it included. */
     uint32_t (*cp_mark)(void *cp, penstock_call *, penstock_frame *, uint64_t len);
     void (*cp_on_transmission)(void *cp, uint64_t now, penstock_frame *, const penstock_queue *);
     void (*cp_on_departure)(void *cp, uint64_t now, penstock_frame *, const penstock_queue *, uint64_t *timeout);
+    /* The transmission of a signal towards a destination starts: the point may edit it. */
+    void (*cp_on_probe_departure)(void *cp, uint64_t now, penstock_signal *, const penstock_queue *);
     void (*cp_on_signal)(void *cp, penstock_call *, uint32_t flow, const penstock_signal *, const penstock_queue *, uint64_t *timeout);
     void (*cp_on_timer)(void *cp, penstock_call *, const penstock_queue *, uint64_t *timeout);
     void (*cp_variables)(const void *cp, int64_t *row);
@@ -219,7 +230,21 @@ typedef struct penstock_parameter {
     const char *words; /* of a choice, separated by '|' */
     const char *source;
     const char *description;
+    const char *bound; /* a limit besides the range: "at least NAME" of another parameter, "at most line" of a rate; or NULL */
+    const char *when;  /* where alone it has an effect: "NAME = WORD | WORD" of a choice or a switch; or NULL */
 } penstock_parameter;
+
+/* A named set of values, which a scenario chooses by `profile`. */
+typedef struct penstock_setting {
+    const char *parameter;
+    penstock_value value;
+} penstock_setting;
+typedef struct penstock_profile {
+    const char *name; /* small letters, digits, '-' */
+    const char *description;
+    const penstock_setting *settings;
+    uint64_t setting_count;
+} penstock_profile;
 
 /* A recorded variable: a column of the results. */
 typedef struct penstock_variable {
@@ -260,17 +285,18 @@ typedef struct penstock_scheme {
     const char *source;
     const char *description;
     const penstock_parameter *parameters;
+    const penstock_profile *profiles;
     const penstock_variable *cp_variables, *rp_variables, *signal_variables;
     const char *set_point; /* the threshold at which the queue is to be held, or NULL */
     uint64_t user;
-    uint32_t parameter_count, cp_variable_count, rp_variable_count, signal_variable_count;
+    uint32_t parameter_count, cp_variable_count, rp_variable_count, signal_variable_count, profile_count;
     uint32_t cp_octets, np_octets, rp_octets; /* memory of a point */
     uint32_t properties;
     uint32_t actions;
     uint16_t tag_octets;    /* by which a tag lengthens a data frame */
     uint16_t echo_octets;   /* by which an echo lengthens an acknowledgement */
     uint16_t signal_octets; /* length of the signal that reaches a source */
-    uint8_t reserved[6];
+    uint8_t reserved[2];
     penstock_functions functions;
 } penstock_scheme;
 
@@ -298,17 +324,20 @@ PENSTOCK_CHECK(offsetof(penstock_frame, octets) == 28 && offsetof(penstock_frame
 PENSTOCK_CHECK(offsetof(penstock_frame, last) == 32 && offsetof(penstock_frame, dropped) == 34);
 PENSTOCK_CHECK(sizeof(penstock_queue) == 32 && offsetof(penstock_queue, frames) == 24 && offsetof(penstock_queue, paused) == 28);
 PENSTOCK_CHECK(sizeof(penstock_place) == 32 && offsetof(penstock_place, phase) == 24);
+PENSTOCK_CHECK(sizeof(penstock_ramp) == 24 && offsetof(penstock_ramp, p_max) == 16);
 PENSTOCK_CHECK(sizeof(penstock_release) == 16 && offsetof(penstock_release, octets) == 12 && offsetof(penstock_release, last) == 14);
 PENSTOCK_CHECK(sizeof(penstock_ack) == 64 && offsetof(penstock_ack, echo) == 24);
 PENSTOCK_CHECK(sizeof(penstock_limits) == 32 && offsetof(penstock_limits, timeout) == 16);
 PENSTOCK_CHECK(offsetof(penstock_limits, limiting) == 24 && offsetof(penstock_limits, gap) == 26);
 PENSTOCK_CHECK(sizeof(penstock_call) == 56 && offsetof(penstock_call, draw) == 8 && offsetof(penstock_call, send) == 16);
 PENSTOCK_CHECK(sizeof(penstock_setup) == 16 && sizeof(penstock_variable) == 16);
-PENSTOCK_CHECK(sizeof(penstock_parameter) == 64 && offsetof(penstock_parameter, standard) == 16);
-PENSTOCK_CHECK(offsetof(penstock_parameter, words) == 40);
-PENSTOCK_CHECK(sizeof(penstock_functions) == 28 * 8);
-PENSTOCK_CHECK(sizeof(penstock_scheme) == 136 + 28 * 8 && offsetof(penstock_scheme, functions) == 136);
-PENSTOCK_CHECK(offsetof(penstock_scheme, parameter_count) == 88 && offsetof(penstock_scheme, tag_octets) == 124);
+PENSTOCK_CHECK(sizeof(penstock_parameter) == 80 && offsetof(penstock_parameter, standard) == 16);
+PENSTOCK_CHECK(offsetof(penstock_parameter, words) == 40 && offsetof(penstock_parameter, bound) == 64);
+PENSTOCK_CHECK(sizeof(penstock_setting) == 16 && sizeof(penstock_profile) == 32 && offsetof(penstock_profile, settings) == 16);
+PENSTOCK_CHECK(sizeof(penstock_functions) == 30 * 8);
+PENSTOCK_CHECK(sizeof(penstock_scheme) == 144 + 30 * 8 && offsetof(penstock_scheme, functions) == 144);
+PENSTOCK_CHECK(offsetof(penstock_scheme, profiles) == 48 && offsetof(penstock_scheme, parameter_count) == 96);
+PENSTOCK_CHECK(offsetof(penstock_scheme, tag_octets) == 136);
 
 #ifdef __cplusplus
 }

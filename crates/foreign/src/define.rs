@@ -2,8 +2,10 @@
 
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::abi::{Function, Functions};
-use penstock_schemes::foreign::{Carrier, Definition};
-use penstock_schemes::{Action, Forms, Info, Parameter, SignalPath, Signals, Unit, Var};
+use penstock_schemes::foreign::{Carrier, Definition, Guard};
+use penstock_schemes::{
+    Action, Bound, Condition, Forms, Info, Parameter, Profile, SignalPath, Signals, Unit, Value, Var,
+};
 
 /// Destinations acknowledge data frames.
 pub const ACKNOWLEDGES: u32 = 1;
@@ -48,6 +50,8 @@ pub struct Described {
     pub description: &'static str,
     /// The parameters.
     pub parameters: Vec<Parameter>,
+    /// The profiles.
+    pub profiles: Vec<Profile>,
     /// Variables of congestion points, reaction points and signals.
     pub variables: [Vec<Var>; 3],
     /// The threshold at which the queue is to be held.
@@ -70,6 +74,35 @@ pub struct Described {
     pub functions: Functions,
     /// The language that runs them.
     pub carrier: Option<Carrier>,
+    /// What is done for each run.
+    pub guard: Option<Guard>,
+}
+
+/// The limit that a text stands for: `at least NAME` or `at most line`.
+///
+/// # Errors
+/// If it is neither.
+pub fn limit_of(text: &str) -> Result<Bound, String> {
+    match text.strip_prefix("at least ") {
+        Some(name) => Ok(Bound::AtLeast(lasting(name.trim()))),
+        None if text == "at most line" => Ok(Bound::AtMostLine),
+        None => Err(format!("\"{text}\" is no bound")),
+    }
+}
+
+/// The condition that a text stands for: `NAME = WORD | WORD`. That it names a parameter and its values is checked with the description.
+///
+/// # Errors
+/// If it is of another form.
+pub fn condition_of(text: &str) -> Result<Condition, String> {
+    let Some((name, words)) = text.split_once('=') else { return Err(format!("\"{text}\" is no condition")) };
+    let value = |word: &str| match word.trim() {
+        "true" => Value::Switch(true),
+        "false" => Value::Switch(false),
+        word => Value::Choice(lasting(word)),
+    };
+    let values: Vec<Value> = words.split('|').map(value).collect();
+    Ok(Condition { parameter: lasting(name.trim()), values: values.leak() })
 }
 
 /// Why a description is not taken.
@@ -107,7 +140,7 @@ impl Described {
             source,
             description,
             parameters: self.parameters.leak(),
-            profiles: &[],
+            profiles: self.profiles.leak(),
             set_point,
             signals: path.map(|path| Signals { path, octets: signal_octets }),
             actions: actions.leak(),
@@ -131,6 +164,7 @@ impl Described {
             remembers_flows: has(REMEMBERS_FLOWS),
             needs_trimming: has(NEEDS_TRIMMING),
             carrier: self.carrier,
+            guard: self.guard,
         })))
     }
 
@@ -153,6 +187,7 @@ impl Described {
                 return refuse(message, "widen the range, or move the value into it");
             }
         }
+        self.check_limits()?;
         let is_threshold = |name: &str| self.parameters.iter().any(|p| p.name == name && p.unit == Unit::Threshold);
         if let Some(name) = self.set_point.filter(|name| !is_threshold(name)) {
             return refuse(format!("set_point \"{name}\" is no threshold among its parameters"), "name one, or none");
@@ -164,6 +199,42 @@ impl Described {
             ),
             None => Ok(()),
         }
+    }
+
+    /// Refuses bounds, conditions and profiles that name no parameter, or a value that it cannot have.
+    fn check_limits(&self) -> Result<(), (String, String)> {
+        let refuse = |message: String, hint: &str| Err((message, hint.to_owned()));
+        let named = |name: &str| self.parameters.iter().find(|p| p.name == name);
+        for own in &self.parameters {
+            let fits = match own.bound {
+                Some(Bound::AtLeast(other)) => named(other).is_some_and(|p| p.unit == own.unit && p.name != own.name),
+                Some(Bound::AtMostLine) => own.unit == Unit::Rate,
+                _ => true,
+            };
+            if !fits {
+                let message = format!("the bound of parameter {} does not fit it", own.name);
+                return refuse(message, "\"at least NAME\" of another one in its unit; \"at most line\" of a rate");
+            }
+            let Some(Condition { parameter, values }) = own.when else { continue };
+            let words = |p: &&Parameter| matches!(p.unit, Unit::Choice(_) | Unit::Switch);
+            if !named(parameter).filter(words).is_some_and(|p| values.iter().all(|value| p.accepts(*value))) {
+                let message = format!("the condition of parameter {} names no choice, or none of its words", own.name);
+                return refuse(message, "NAME = WORD | WORD, with true and false for a switch");
+            }
+        }
+        for (i, Profile { name, settings, .. }) in self.profiles.iter().enumerate() {
+            let taken = self.profiles[..i].iter().any(|known| known.name == *name);
+            if !is_plain(name, '-') || taken {
+                let message = format!("the name \"{name}\" of a profile is not legal, or taken");
+                return refuse(message, "small letters, digits and '-', at most 40");
+            }
+            let wrong = settings.iter().find(|(name, value)| !named(name).is_some_and(|p| p.accepts(*value)));
+            if let Some((set, value)) = wrong {
+                let message = format!("profile {name}: {set} = {value} is no parameter, or beyond its range");
+                return refuse(message, "name a parameter of the description, and a value within its range");
+            }
+        }
+        Ok(())
     }
 
     /// A function that the description needs and lacks, and why it needs it.

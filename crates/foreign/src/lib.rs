@@ -4,11 +4,13 @@
 //!   ./libmine.so --load--> description (C) --read--> Definition (schemes::foreign) --> Foreign in the engine
 //! ```
 //!
-//! This is the one crate with unsafe code: it loads a library, and reads the description that it returns, once. From then on the engine
+//! This is the one crate with unsafe code: it loads a library, and reads the description that it returns, once. Where a signal ends the
+//! process, it says which function ran. From then on the engine
 //! calls its functions through a table of safe types. A library is trusted as any program is that one starts: it can do what its user can.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "the time of a file says whether it was written again")]
 
+mod crash;
 pub mod define;
 mod read;
 
@@ -21,7 +23,7 @@ use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
 
 /// The function that a library exports.
-const SYMBOL: &str = "penstock_scheme_describe";
+pub const SYMBOL: &str = "penstock_scheme_describe";
 
 /// Whether a location is that of a shared library, by its name.
 #[must_use]

@@ -8,14 +8,24 @@ use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
 use penstock_schemes::foreign::abi::{PARAMETERS, VARIABLES, VERSION, WORDS};
 use penstock_schemes::foreign::description::{self, Description};
-use penstock_schemes::{BitRate, Duration, Octets, Parameter, Unit, Value, Var};
+use penstock_schemes::{BitRate, Duration, Octets, Parameter, Profile, Unit, Value, Var};
 
-use crate::SYMBOL;
-use crate::define::{Described, lasting, refused};
+use crate::define::{Described, condition_of, lasting, limit_of, refused};
+use crate::{SYMBOL, crash};
 
-/// Loads a library and reads its description.
-#[allow(unsafe_code, reason = "a shared library runs its own start code, and what it returns is its own")]
+/// Loads a library and reads its description. A crash in it is reported as one of a function.
+#[allow(unsafe_code, reason = "a description is read at the address that the library gives")]
 pub(crate) fn of_library(path: &Path, location: &str) -> Result<&'static Definition, Refusal> {
+    let loading = crash::loading(location);
+    let described = description_of(path, location);
+    drop(loading);
+    // SAFETY: `description_of` has checked version and size, and the header says that it lasts as long as the process.
+    parts(unsafe { &*described? }, location)?.define(location)
+}
+
+/// Loads a library and calls its one function.
+#[allow(unsafe_code, reason = "a shared library runs its own start code, and what it returns is its own")]
+fn description_of(path: &Path, location: &str) -> Result<*const Description, Refusal> {
     // SAFETY: the start code of a library is as trusted as the library, which the user has named.
     let library = unsafe { Library::new(path) }.map_err(|error| {
         refused(location, format!("cannot be loaded: {error}"), "build it as a shared library for this machine")
@@ -41,8 +51,7 @@ pub(crate) fn of_library(path: &Path, location: &str) -> Result<&'static Definit
         let message = format!("its description has {size} octets instead of {}", size_of::<Description>());
         return Err(refused(location, message, "write .size = sizeof(penstock_scheme)"));
     }
-    // SAFETY: version and size are ours, and the header says that it lasts as long as the process.
-    parts(unsafe { &*description }, location)?.define(location)
+    Ok(description)
 }
 
 /// The parts of a description in the layout of C, as texts and lists that last.
@@ -57,14 +66,18 @@ fn parts(about: &Description, location: &str) -> Result<Described, Refusal> {
         let hint = format!("at most {PARAMETERS}");
         return Err(refused(location, format!("{} parameters", about.parameter_count), &hint));
     }
-    let own = list(about.parameters, about.parameter_count).iter();
+    let own = list(about.parameters, about.parameter_count.into()).iter();
+    let parameters: Vec<Parameter> = own.map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
+    let own = list(about.profiles, about.profile_count.into()).iter();
+    let profiles = own.map(|own| profile(own, &parameters, location)).collect::<Result<_, _>>()?;
     let set_point = if about.set_point.is_null() { None } else { Some(text(about.set_point, "set_point", location)?) };
     Ok(Described {
         name: text(about.name, "name", location)?,
         title: text(about.title, "title", location)?,
         source: text(about.source, "source", location)?,
         description: text(about.description, "description", location)?,
-        parameters: own.map(|own| parameter(own, location)).collect::<Result<_, _>>()?,
+        parameters,
+        profiles,
         variables: [
             variables(about.cp_variables, counts[0], location)?,
             variables(about.rp_variables, counts[1], location)?,
@@ -80,6 +93,7 @@ fn parts(about: &Description, location: &str) -> Result<Described, Refusal> {
         signal_octets: about.signal_octets,
         functions: about.functions,
         carrier: None,
+        guard: Some(crash::guard),
     })
 }
 
@@ -100,7 +114,29 @@ fn parameter(own: &description::Parameter, location: &str) -> Result<Parameter, 
         7 => Unit::Switch,
         other => return Err(error(format!("{other} is no unit"), "use one of PENSTOCK_OCTETS to PENSTOCK_SWITCH")),
     };
-    let value = |word: u64| match unit {
+    let words = matches!(unit, Unit::Choice(_) | Unit::Switch);
+    let [default, minimum, maximum] =
+        [own.standard, if words { own.standard } else { own.minimum }, if words { own.standard } else { own.maximum }];
+    let (Some(default), Some(minimum), Some(maximum)) =
+        (value(unit, default), value(unit, minimum), value(unit, maximum))
+    else {
+        return Err(error("its standard value is none of its words".to_owned(), "write the index of one of them"));
+    };
+    let (source, description) =
+        (text(own.source, "source of a parameter", location)?, text(own.description, "description", location)?);
+    let given = |text_of: *const c_char, of: &str| {
+        if text_of.is_null() { Ok(None) } else { text(text_of, of, location).map(Some) }
+    };
+    let bound = given(own.bound, "bound of a parameter")?.map(limit_of).transpose();
+    let when = given(own.when, "condition of a parameter")?.map(condition_of).transpose();
+    let bound = bound.map_err(|message| error(message, "write \"at least NAME\" or \"at most line\""))?;
+    let when = when.map_err(|message| error(message, "write \"NAME = WORD | WORD\""))?;
+    Ok(Parameter { name, unit, default, minimum, maximum, bound, when, alias: None, source, description })
+}
+
+/// The value that a word stands for; `None` if it is none of a choice's.
+fn value(unit: Unit, word: u64) -> Option<Value> {
+    match unit {
         Unit::Octets | Unit::Threshold => Some(Value::Octets(Octets(word))),
         Unit::Time => Some(Value::Time(Duration(word))),
         Unit::Rate => Some(Value::Rate(BitRate(word))),
@@ -108,16 +144,23 @@ fn parameter(own: &description::Parameter, location: &str) -> Result<Parameter, 
         Unit::Real => Some(Value::Real(f64::from_bits(word))),
         Unit::Choice(words) => words.get(usize::try_from(word).ok()?).map(|word| Value::Choice(word)),
         Unit::Switch => (word <= 1).then_some(Value::Switch(word == 1)),
+    }
+}
+
+fn profile(own: &description::Profile, parameters: &[Parameter], location: &str) -> Result<Profile, Refusal> {
+    let name = text(own.name, "name of a profile", location)?;
+    let error = |message: String, hint: &str| refused(location, format!("profile {name}: {message}"), hint);
+    let setting = |own: &description::Setting| {
+        let set = text(own.parameter, "name of a parameter in a profile", location)?;
+        let unit = parameters.iter().find(|known| known.name == set).map(|known| known.unit);
+        let unit = unit.ok_or_else(|| error(format!("there is no parameter {set}"), "name one of the description"))?;
+        let value = value(unit, own.value);
+        let value = value.ok_or_else(|| error(format!("{set} is none of its words"), "write the index of one"))?;
+        Ok((set, value))
     };
-    let words = matches!(unit, Unit::Choice(_) | Unit::Switch);
-    let [default, minimum, maximum] =
-        [own.standard, if words { own.standard } else { own.minimum }, if words { own.standard } else { own.maximum }];
-    let (Some(default), Some(minimum), Some(maximum)) = (value(default), value(minimum), value(maximum)) else {
-        return Err(error("its standard value is none of its words".to_owned(), "write the index of one of them"));
-    };
-    let (source, description) =
-        (text(own.source, "source of a parameter", location)?, text(own.description, "description", location)?);
-    Ok(Parameter { name, unit, default, minimum, maximum, bound: None, when: None, alias: None, source, description })
+    let settings: Vec<_> = list(own.settings, own.setting_count).iter().map(setting).collect::<Result<_, _>>()?;
+    let description = text(own.description, "description of a profile", location)?;
+    Ok(Profile { name, description, settings: settings.leak() })
 }
 
 fn variables(first: *const description::Variable, count: u32, location: &str) -> Result<Vec<Var>, Refusal> {
@@ -125,11 +168,11 @@ fn variables(first: *const description::Variable, count: u32, location: &str) ->
         let name = text(own.name, "name of a variable", location)?;
         Ok(Var { name, description: text(own.description, "description of a variable", location)? })
     };
-    list(first, count).iter().map(read).collect()
+    list(first, count.into()).iter().map(read).collect()
 }
 
 #[allow(unsafe_code, reason = "a list of C is an address and a length")]
-fn list<'a, T>(first: *const T, count: u32) -> &'a [T] {
+fn list<'a, T>(first: *const T, count: u64) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }

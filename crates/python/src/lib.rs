@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]
-    use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
+    use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal, scheme_conforms};
     #[pymodule_export]
     use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
     #[pymodule_export]

@@ -14,7 +14,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::errors::{output_error, scenario_error};
+use crate::errors::scenario_error;
+use crate::foreign;
 use crate::measures::{Cell, row};
 use crate::result::PyRun;
 use crate::scenario::{PyScenario, Seed, chosen, report};
@@ -211,6 +212,10 @@ impl Task {
             }
         };
         let run = penstock_runner::run(&plan, &Options::default(), &mut observer);
+        // The exception of a scheme's method is of this thread.
+        if let Some(raised) = foreign::failed().then(|| Python::attach(foreign::raised)).flatten() {
+            return Ending::Raised(raised);
+        }
         match (failure, run) {
             (Some(error), _) => Ending::Raised(error),
             (None, Err(error)) => Ending::Failed(error),
@@ -232,7 +237,7 @@ fn shown(py: Python<'_>, index: u64, ending: Ending) -> PyResult<(u64, Option<Py
         Ending::Row(row) => return Ok((index, Some(row.into_pyobject(py)?.unbind()), None)),
         Ending::Dropped => return Ok((index, None, None)),
         Ending::Refused(error) => scenario_error(py, &error),
-        Ending::Failed(error) => output_error(&error),
+        Ending::Failed(error) => foreign::run_error(py, &error),
         Ending::Raised(error) => error,
         Ending::Panicked(words) => PyRuntimeError::new_err(format!("the engine has a fault: {words}")),
     };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use penstock_runner::{Options, Progress, RunError, Threads};
+use penstock_runner::{Options, Progress, Threads};
 use penstock_scenario::description::{Description, Outline};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
@@ -17,7 +17,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::catalogue::to_json;
-use crate::errors::{foreign_error, output_error, scenario_error};
+use crate::errors::scenario_error;
 use crate::foreign;
 use crate::jobs::{Written, written};
 use crate::result::PyRun;
@@ -222,13 +222,10 @@ impl PyScenario {
         if let Some(error) = foreign::raised(py) {
             return Err(error);
         }
-        if let Err(RunError::Scheme { location, at_s, message }) = &run {
-            return Err(foreign_error(py, location, &format!("at {at_s} s of the run: {message}")));
-        }
         match failure {
             // Ctrl-C ends the run, not the program: the result says where it was stopped.
             Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-            _ => run.map(|run| PyRun(run, python_share)).map_err(|error| output_error(&error)),
+            _ => run.map(|run| PyRun(run, python_share)).map_err(|error| foreign::run_error(py, &error)),
         }
     }
 

@@ -9,7 +9,8 @@ use penstock_sim::probe::QueueNow;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::errors::{output_error, scenario_error};
+use crate::errors::scenario_error;
+use crate::foreign;
 use crate::scenario::{PyScenario, Seed, chosen};
 
 /// A run between two steps.
@@ -41,14 +42,19 @@ impl PyStepper {
             own.plan(&choice)
         });
         let plan = plan.map_err(|error| scenario_error(py, &error))?;
-        let stepper = py.detach(|| Stepper::new(Arc::new(plan))).map_err(|error| output_error(&error))?;
+        let stepper = py.detach(|| Stepper::new(Arc::new(plan))).map_err(|error| foreign::run_error(py, &error))?;
         Ok(Self { stepper: Mutex::new(Some(stepper)) })
     }
 
     /// Goes on for `step_s`, or to the end of the run.
     fn advance(&self, py: Python<'_>, step_s: f64) -> PyResult<()> {
         let step = Duration((step_s.max(0.0) * 1e12).round() as u64);
-        py.detach(|| self.with(|own| own.advance(own.now() + step).map_err(|error| output_error(&error))))
+        py.detach(|| {
+            self.with(|own| {
+                let failed = |error| Python::attach(|py| foreign::run_error(py, &error));
+                own.advance(own.now() + step).map_err(failed)
+            })
+        })
     }
 
     /// Whether the run has come to its end.

@@ -22,7 +22,7 @@ mod figure_columns;
 mod file;
 mod fingerprint;
 mod folder;
-mod foreign;
+pub mod foreign;
 mod jobs;
 mod measures;
 mod memory;

@@ -12,6 +12,7 @@ use penstock_sim::probe::{Probe, QueueNow, View};
 use penstock_sim::{Full, Sim, Steering};
 
 use crate::RunError;
+use crate::foreign::Foreigners;
 use crate::memory::{self, Memory};
 
 /// A run between two steps.
@@ -27,6 +28,8 @@ pub struct Stepper {
     senders: Vec<NodeId>,
     memory: Memory,
     over: bool,
+    /// Those of the schemes that are foreign: each call looks after them.
+    foreign: Vec<SchemeConfig>,
 }
 
 /// The probe that samples for the summary, and keeps no rows.
@@ -40,10 +43,13 @@ impl Stepper {
     /// The run of `plan`, before its first event.
     ///
     /// # Errors
-    /// If there is not enough memory for the network.
+    /// If there is not enough memory for the network, or a foreign scheme fails.
     pub fn new(plan: Arc<Plan>) -> Result<Self, RunError> {
         memory::check_network(&plan, 1)?;
         let network = &plan.network;
+        let foreign: Vec<SchemeConfig> =
+            plan.configs().into_iter().filter(|config| matches!(config, SchemeConfig::Foreign(_))).collect();
+        let foreigners = Foreigners::new(&foreign);
         let watch = Watch { interval: plan.record.interval, sampler: Sampler::new(Arc::clone(&plan)) };
         let mut sim = Sim::<Mixed, _, Full>::new(network, &plan.configs(), plan.seed, watch);
         sim.feed(plan.generated.arrivals());
@@ -58,7 +64,10 @@ impl Stepper {
         };
         let senders = (0..network.nodes.len()).filter(sources).map(|node| NodeId(node as u32)).collect();
         let (course, memory) = (Course::new(&plan), Memory::new(plan.limits));
-        Ok(Self { sim, course, steering, tuned, senders, memory, over: false, plan })
+        match foreigners.fault(sim.now()) {
+            Some(failure) => Err(failure),
+            None => Ok(Self { sim, course, steering, tuned, senders, memory, over: false, foreign, plan }),
+        }
     }
 
     /// The plan of the run.
@@ -82,8 +91,15 @@ impl Stepper {
     /// Goes on until `until`, or to the end of the run. How a run is cut into steps changes nothing in it.
     ///
     /// # Errors
-    /// If more frames are in the network than the limits allow.
+    /// If more frames are in the network than the limits allow, or a foreign scheme fails.
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
+        // Without a foreign scheme this costs no thread.
+        let foreigners = (!self.foreign.is_empty()).then(|| Foreigners::new(&self.foreign));
+        self.go_on(until)?;
+        foreigners.and_then(|foreigners| foreigners.fault(self.sim.now())).map_or(Ok(()), Err)
+    }
+
+    fn go_on(&mut self, until: Instant) -> Result<(), RunError> {
         while let Some(stop) = self.course.next() {
             self.sim.run_until(stop.min(until));
             self.memory.check(self.sim.now(), self.sim.frames_held(), 0)?;

@@ -16,6 +16,7 @@ from penstock.errors import ArgumentError, unread
 from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.runs import RunCallbacks, seeds_of
+from penstock.scheme_class import Scheme, located
 from penstock.sweeps.design import design
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
@@ -217,7 +218,7 @@ def arena(
     *,
     file: str | PathLike[str] = STANDARD,
     workloads: Sequence[str] = (),
-    competitors: Sequence[str] = (),
+    competitors: Sequence[str | type[Scheme]] = (),
     seeds: int | Sequence[int] = 1,
     tune: int = 0,
     resume: bool = False,
@@ -238,7 +239,8 @@ def arena(
         out: the folder.
         file: the file of the arena, or ``"10g"``, ``"100g"`` or ``"400g"`` for one of Penstock.
         workloads: names of its workloads; by default all.
-        competitors: names of its competitors; by default all.
+        competitors: names of its competitors, and locations or classes of other schemes, such as
+            ``"my.py:MyScheme"``; ``"all"`` stands for those of the file. By default all of these.
         seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
@@ -249,13 +251,13 @@ def arena(
 
     Raises:
         PenstockError: the file is not legal, and nothing has run.
-        ArgumentError: there is no workload or competitor of a name; the folder holds something else, or an arena and
-            ``resume`` is not set.
+        ArgumentError: there is no workload or competitor of a name, or a scheme cannot be loaded; the folder holds
+            something else, or an arena and ``resume`` is not set.
         OSError: the folder cannot be written; all runs that had finished are kept.
     """
     count = len(seeds_of(seeds, 0))
     path = Path(out)
-    entries = read(file).of(workloads, competitors)
+    entries = read(file).of(workloads, [located(one) for one in competitors])
     if path.exists() and not path.is_dir():
         raise ArgumentError(f"{path} is a file", "name a folder")
     if path.is_dir() and any(path.iterdir()):

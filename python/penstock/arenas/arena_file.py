@@ -10,6 +10,7 @@ from typing import Any, Self
 from penstock import ScenarioError, library
 from penstock.arenas.speed import faster_scheme, faster_workload
 from penstock.catalogue import about as about_scheme
+from penstock.catalogue import is_location, label_of
 from penstock.catalogue import schemes as every_scheme
 from penstock.declared import Better
 from penstock.errors import ArgumentError
@@ -25,6 +26,9 @@ OWN = {rate: Path(__file__).parent / f"arena-{rate}.toml" for rate in ("10g", "1
 
 STANDARD = "10g"
 """The one that runs where none is named."""
+
+EVERY = "all"
+"""The word for all competitors of an arena."""
 
 _JUDGES: dict[str, Better] = {metric.name: metric.better or "less" for metric in COMPARED}
 _OF_FLOWS = tuple(key for key in _JUDGES if key.startswith("slowdown_"))
@@ -121,16 +125,32 @@ class Entries:
     def of(self, workloads: Sequence[str] = (), competitors: Sequence[str] = ()) -> "Entries":
         """Return the named ones; all where no name is given.
 
+        A competitor may be a scheme of one's own, by its location: it comes after the others. ``all`` names all others.
+
         Raises:
-            ArgumentError: there is none of a name.
+            ArgumentError: there is none of a name, or a scheme cannot be loaded.
         """
+        own = [self._own(location) for location in competitors if is_location(location)]
+        competitors = [name for name in competitors if not is_location(name)]
+        none = bool(own) and not competitors
+        if EVERY in competitors:
+            competitors = ()
         of_workloads = _places(workloads, [one.name for one in self.workloads], "workload")
         of_competitors = _places(competitors, [one.name for one in self.competitors], "competitor")
         return replace(
             self,
             workloads=tuple(self.workloads[i] for i in of_workloads),
-            competitors=tuple(self.competitors[i] for i in of_competitors),
+            competitors=(*(() if none else (self.competitors[i] for i in of_competitors)), *own),
         )
+
+    def _own(self, location: str) -> Competitor:
+        """Return the competitor that a location stands for, with its settings at the speed of the arena."""
+        name, settings = label_of(location), faster_scheme(location, {}, self.speed) if self.speed > 1 else {}
+        if any(one.name == name for one in self.competitors):
+            raise ArgumentError(
+                f"{location}: a competitor is called {name}", "give the class, or the file, another name"
+            )
+        return Competitor(name, location, settings, _about(location))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -256,7 +276,7 @@ def _in_order(own: Sequence[Competitor], of_base: Sequence[Competitor]) -> list[
         if not of_base and not any(competitor.name == scheme for competitor in named):
             found.append(Competitor(scheme, scheme, about=_about(scheme)))
         found += named
-    return found
+    return found + [one for one in merged if is_location(one.scheme)]
 
 
 def _merged(base: Competitor, own: Competitor | None) -> Competitor:
@@ -316,10 +336,14 @@ def _competitor(table: Table) -> Competitor:
     name = table.text("name")
     known = [about["name"] for about in every_scheme()]
     scheme = table.text("scheme", name)
-    if scheme not in known:
+    if scheme not in known and not is_location(scheme):
         raise table.error("scheme", f"{scheme!r} is not a scheme", nearest(scheme, known))
+    try:
+        of_scheme = _about(scheme)
+    except ArgumentError as error:
+        raise table.error("scheme", error.message, error.hint) from None
     settings = settings_of(table.table("set"))
-    about = table.text("about", "") or _about(scheme)
+    about = table.text("about", "") or of_scheme
     table.end(("name", "scheme", "set", "about"))
     try:
         Variant(name, scheme, settings)

@@ -210,5 +210,5 @@ def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
         resolved = tomllib.loads(scenario.resolved(scheme=competitor.scheme))
     except PenstockError:
         return {}
-    own = resolved.get("schemes", {}).get(competitor.scheme, {})
+    own = resolved.get("schemes", {}).get(about(competitor.scheme)["name"], {})
     return {name: prose.value(value) for name, value in own.items() if name != "profile"}

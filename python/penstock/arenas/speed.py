@@ -49,7 +49,7 @@ def faster_scheme(scheme: str, settings: Mapping[str, Value], speed: int) -> dic
     counters and weights stay.
     """
     entry = about(scheme)
-    prefix = f"schemes.{scheme}."
+    prefix = f"schemes.{entry['name']}."
     profile = settings.get(f"{prefix}profile")
     chosen: dict[str, Any] = next((one["settings"] for one in entry["profiles"] if one["name"] == profile), {})
     found: dict[str, Value] = {}

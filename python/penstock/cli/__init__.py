@@ -99,6 +99,21 @@ def arena(given: requests.ArenaOptions) -> None:
     arena_any(given)
 
 
+@app.command(short_help="Check a scheme of your own: does it keep the rules of the contract?")
+def conform(
+    location: Annotated[
+        str, typer.Argument(metavar="LOCATION", help="A library or a class, such as ./libmine.so or my.py:MyScheme.")
+    ],
+) -> None:
+    """Call a scheme of a file in random sequences, which are the same each time, and check each answer.
+
+    Status 1 if it breaks a rule: the message has the rule and a short sequence of calls that breaks it.
+    """
+    from penstock.cli.conform import conform_one
+
+    conform_one(location)
+
+
 @app.command(short_help="Query a sweep's results with SQL.")
 def query(
     folder: Annotated[

@@ -464,7 +464,8 @@ class ArenaOptions:
         typer.Option(
             metavar="A,B,…",
             autocompletion=completion.competitors,
-            help="Schemes and variants that the file names, separated by commas.  [default: all]",
+            help="Schemes and variants that the file names, and locations of your own schemes, such as my.py:MyScheme, "
+            "separated by commas; all stands for those of the file.  [default: all]",
         ),
     ] = None
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds, from 1 on.")] = 1

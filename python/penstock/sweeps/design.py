@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock import ScenarioError, __version__, library
-from penstock.catalogue import is_location, keys, label_of
+from penstock.catalogue import file_of, is_location, keys, label_of
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
 from penstock.runs import PERCENTILES, Copies, copies, seeds_of
 from penstock.scenario import Scenario
+from penstock.scheme_class import Scheme, located
 from penstock.sweeps.axes import NO_LOCATION, Axis, AxisLocation, Key, SweepError, Value, axis, check_distinct, points
 from penstock.toml_reader import Table, lines_of, nearest, parse
 from penstock.variants import Variant
@@ -124,7 +125,7 @@ def design(
     scenario: Scenario,
     vary: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
-    schemes: Sequence[str | Variant] = (),
+    schemes: Sequence[str | type[Scheme] | Variant] = (),
     seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
@@ -145,8 +146,9 @@ def design(
         axes = [axis(several, location) for several in vary if not isinstance(several, str)]
     check_distinct(axes)
     known = [entry["name"] for entry in every_scheme()]
-    labels = [_label(choice) for choice in schemes]
-    for choice, name in zip(schemes, labels, strict=True):
+    choices = [choice if isinstance(choice, Variant) else located(choice) for choice in schemes]
+    labels = [_label(choice) for choice in choices]
+    for choice, name in zip(choices, labels, strict=True):
         if not isinstance(choice, Variant) and name not in known and not is_location(choice):
             raise location.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
         if labels.count(name) > 1:
@@ -156,8 +158,8 @@ def design(
         raise location.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
     first = first_seed(own) if isinstance(seeds, int) else 0
     numbers = seeds_of(seeds, first, location.error)
-    made = Design(own, tuple(axes), tuple(schemes), numbers, profile, queue, series, limit, location)
-    runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
+    made = Design(own, tuple(axes), tuple(choices), numbers, profile, queue, series, limit, location)
+    runs = prod(len(entry) for entry in axes) * max(1, len(choices)) * len(made.seeds)
     if runs > MOST_RUNS:
         raise location.error(
             None, f"comes to {runs} runs", f"at most {MOST_RUNS}: vary fewer keys, or give fewer values"
@@ -241,7 +243,7 @@ def _cases(made: Design, faults: dict[_Suspect, SweepError], legal: set[_Suspect
         # Which of the values a message is about, the message says itself; all of them are under suspicion.
         named = [(key.key, value) for key, value in zip(made.keys, settings, strict=True)]
         for choice in made.schemes or (None,):
-            chosen = choice.scheme if isinstance(choice, Variant) else choice
+            chosen = choice.chosen if isinstance(choice, Variant) else choice
             suspects: list[_Suspect] = [*named, ("schemes", _label(choice))]
             copy, fault = unset, None
             acting = f"{settings} {_label(choice)}"
@@ -295,10 +297,10 @@ def _acting(resolved: str) -> str:
     """Return the part of a resolved scenario that its results follow from: settings of schemes that act nowhere go."""
     acting = set(_SCHEME.findall(resolved))
     # A scheme of a file has its settings under the name that the file gives it, and its results follow from the file.
-    files = {name.rpartition(".py:")[0] + ".py" if ".py:" in name else name for name in acting if is_location(name)}
+    files = {file_of(name) for name in acting if is_location(name)}
     if not files:
         return _SETTINGS.sub(lambda table: table[0] if table[1] in acting else "", resolved)
-    digests = {name: sha256(Path(name).read_bytes()).hexdigest() for name in sorted(files) if Path(name).is_file()}
+    digests = {str(file): sha256(file.read_bytes()).hexdigest() for file in sorted(files) if file.is_file()}
     return resolved + json.dumps(digests)
 
 

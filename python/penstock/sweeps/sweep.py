@@ -17,6 +17,7 @@ from penstock.executors.executor import Executor, QuickTake
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, run_many
 from penstock.scenario import Scenario
+from penstock.scheme_class import Scheme
 from penstock.sweeps.design import Case, Design, cases_of_all, design, read
 from penstock.sweeps.journal import JournalFiles
 from penstock.sweeps.store import JOURNAL, MANIFEST, SERIES, Store, file_name, parts_of
@@ -302,7 +303,7 @@ def sweep(
     scenario: Scenario | str | PathLike[str],
     vary: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     *,
-    schemes: Sequence[str | Variant] = (),
+    schemes: Sequence[str | type[Scheme] | Variant] = (),
     seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
@@ -329,7 +330,8 @@ def sweep(
         vary: the keys that are varied, each with a list of values or a range, such as
             ``{"from": "1 us", "to": "1 ms", "points": 5, "log": True}``; every combination runs. Keys of one mapping in
             a list of mappings change together instead.
-        schemes: names of schemes, and variants; by default the scenario's own.
+        schemes: names or classes of schemes, and variants; by default the scenario's own. A class is at the top of a
+            file, by whose location it travels.
         seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         profile: the schemes' named settings.
         queue: the queue by which runs are judged, as ``NODE->NODE``; by default the longest of each run.

@@ -62,3 +62,15 @@ fn qcn_in_c_holds_a_queue() {
     let mean: f64 = said.lines().last().unwrap().split_whitespace().nth(2).unwrap().parse().unwrap();
     assert!((20_000.0..50_000.0).contains(&mean), "the set point is 33 000 octets: {said}");
 }
+
+/// Random callers in C write nowhere else and leave nothing behind: the sanitizers look.
+#[test]
+fn random_callers_in_c_find_nothing() {
+    let program = compile("callers", include_str!("../callers.c"), Sanitise::Yes);
+    let line = |info: &penstock_schemes::Info| {
+        info.parameters.iter().fold(info.name.to_owned(), |line, parameter| line + " " + parameter.name) + "\n"
+    };
+    let said = run(&program, &penstock_schemes::SCHEMES.iter().map(line).collect::<String>());
+    let counts: Vec<u64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(counts.iter().all(|&count| count > 100), "both are tried, and points answer: {said}");
+}

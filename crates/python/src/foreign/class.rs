@@ -25,6 +25,8 @@ impl Role {
                 "mark",
                 "on_transmission",
                 "on_departure",
+                "set_thresholds",
+                "on_probe_departure",
                 "on_signal",
                 "on_timer",
                 "variables",

@@ -36,7 +36,8 @@ fn begin() -> u64 {
     Python::attach(name).unwrap_or(0)
 }
 
-pub(super) fn failed() -> bool {
+/// Whether a method has raised an exception on this thread since its run began.
+pub(crate) fn failed() -> bool {
     FAILED.get()
 }
 

@@ -1,13 +1,13 @@
 //! The table of functions of schemes in Python: each calls the method of its name.
 
 use penstock_schemes::foreign::abi::{
-    Ack, Call, Echo, Frame, Functions, Limits, Place, Queue, Release, Row, Setup, Signal, Tag, WORDS,
+    Ack, Call, Echo, Frame, Functions, Limits, Place, Queue, Ramp, Release, Row, Setup, Signal, Tag, WORDS,
 };
 use pyo3::prelude::*;
 
 use super::class::{Role, class};
 use super::events::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
-use super::point::{After, ECN, RANDOM, SENDS, call, copy, free, make};
+use super::point::{After, ECN, RANDOM, SENDS, call, copy, free, make, run_out};
 
 /// The functions of a class with these methods.
 pub(super) fn table(has: &[Vec<bool>; 3]) -> Functions {
@@ -25,10 +25,12 @@ pub(super) fn table(has: &[Vec<bool>; 3]) -> Functions {
     Functions {
         cp_create: Some(cp_create),
         cp_configure: Some(cp_configure),
+        cp_set_thresholds: where_any!(cp("set_thresholds"), cp_set_thresholds),
         cp_on_arrival: where_any!(cp("on_arrival"), cp_on_arrival),
         cp_mark: where_any!(cp("mark"), cp_mark),
         cp_on_transmission: where_any!(cp("on_transmission"), cp_on_transmission),
         cp_on_departure: where_any!(cp("on_departure"), cp_on_departure),
+        cp_on_probe_departure: where_any!(cp("on_probe_departure"), cp_on_probe_departure),
         cp_on_signal: where_any!(cp("on_signal"), cp_on_signal),
         cp_on_timer: where_any!(cp("on_timer"), cp_on_timer),
         cp_variables: where_any!(cp("variables"), variables),
@@ -102,6 +104,11 @@ extern "C" fn cp_configure(cp: &mut u64, setup: &Setup<'_>, _: &Place, timeout: 
     call(*cp, "configure", |py| Ok((class.values(py, setup.values)?,)), none, After::Timer(timeout));
 }
 
+extern "C" fn cp_set_thresholds(cp: &mut u64, ramp: &Ramp) {
+    let seen = (ramp.k_min, ramp.k_max, ramp.p_max as f64 / 4_294_967_296.0);
+    call(*cp, "set_thresholds", |_| Ok(seen), none, After::Nothing);
+}
+
 extern "C" fn cp_on_arrival(cp: &mut u64, at: &mut Call<'_>, frame: &mut Frame<'_>, queue: &Queue, timeout: &mut u64) {
     let seen = (PyFrame::new(at.now, frame, random(*cp, at)), PyQueue::new(queue));
     let answer = call(*cp, "on_arrival", |_| Ok(seen), words, After::SignalsAndTimer(at, timeout));
@@ -130,6 +137,13 @@ extern "C" fn cp_on_departure(cp: &mut u64, now: u64, frame: &mut Frame<'_>, que
     call(*cp, "on_departure", |_| Ok(seen), none, After::Timer(timeout));
 }
 
+extern "C" fn cp_on_probe_departure(cp: &mut u64, now: u64, signal: &mut Signal, queue: &Queue) {
+    let seen = (PySignal::new(now, 0, signal, 0), PyQueue::new(queue));
+    if let Some(Some(word)) = call(*cp, "on_probe_departure", |_| Ok(seen), words, After::Nothing) {
+        signal.word = word;
+    }
+}
+
 extern "C" fn cp_on_signal(
     cp: &mut u64,
     at: &mut Call<'_>,
@@ -143,8 +157,8 @@ extern "C" fn cp_on_signal(
 }
 
 extern "C" fn cp_on_timer(cp: &mut u64, at: &mut Call<'_>, queue: &Queue, timeout: &mut u64) {
-    let seen = (at.now, PyQueue::new(queue));
-    call(*cp, "on_timer", |_| Ok(seen), none, After::SignalsAndTimer(at, timeout));
+    let (now, queue) = (at.now, PyQueue::new(queue));
+    run_out(*cp, now, |_| Ok((now, queue)), After::SignalsAndTimer(at, timeout));
 }
 
 extern "C" fn variables(point: &u64, row: &mut Row) {
@@ -188,8 +202,8 @@ extern "C" fn np_on_signal(np: &mut u64, at: &mut Call<'_>, flow: u32, signal: &
 }
 
 extern "C" fn np_on_timer(np: &mut u64, at: &mut Call<'_>, timeout: &mut u64) {
-    let seen = (at.now,);
-    call(*np, "on_timer", |_| Ok(seen), none, After::SignalsAndTimer(at, timeout));
+    let now = at.now;
+    run_out(*np, now, |_| Ok((now,)), After::SignalsAndTimer(at, timeout));
 }
 
 extern "C" fn rp_create(rp: &mut u64, setup: &Setup<'_>, line: u64, limits: &mut Limits) {
@@ -241,8 +255,8 @@ extern "C" fn rp_on_send(rp: &mut u64, at: &mut Call<'_>, release: &Release, tag
 }
 
 extern "C" fn rp_on_timer(rp: &mut u64, at: &mut Call<'_>, limits: &mut Limits) {
-    let seen = (at.now,);
-    call(*rp, "on_timer", |_| Ok(seen), none, After::SignalsAndLimits(at, limits));
+    let now = at.now;
+    run_out(*rp, now, |_| Ok((now,)), After::SignalsAndLimits(at, limits));
 }
 
 extern "C" fn clone(point: &mut u64) {

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, PoisonError};
 
-use penstock_foreign::define::{Described, lasting};
+use penstock_foreign::define::{Described, condition_of, lasting, limit_of};
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
 use penstock_schemes::quantity::Unreadable;
-use penstock_schemes::{Parameter, Unit, Value, Var};
+use penstock_schemes::{Parameter, Profile, Unit, Value, Var};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -22,6 +22,7 @@ struct Entry {
     source: String,
     description: String,
     parameters: Vec<EntryParameter>,
+    profiles: Vec<(String, String, Vec<(String, String)>)>,
     variables: [Vec<(String, String)>; 3],
     methods: [Vec<String>; 3],
     set_point: Option<String>,
@@ -44,6 +45,8 @@ struct EntryParameter {
     maximum: String,
     source: String,
     description: String,
+    bound: Option<String>,
+    when: Option<String>,
 }
 
 /// Loads a class by its location, `my.py:MyScheme`.
@@ -87,13 +90,17 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
             |(name, description): (String, String)| Var { name: lasting(&name), description: lasting(&description) };
         all.into_iter().map(var).collect()
     });
-    let parameters = entry.parameters.into_iter().map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
+    let own = entry.parameters.into_iter();
+    let parameters: Vec<Parameter> = own.map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
+    let own = entry.profiles.into_iter();
+    let profiles = own.map(|own| profile(own, &parameters, location)).collect::<Result<_, _>>()?;
     let described = Described {
         name: lasting(&entry.name),
         title: lasting(&entry.title),
         source: lasting(&entry.source),
         description: lasting(&entry.description),
         parameters,
+        profiles,
         variables,
         set_point: entry.set_point.as_deref().map(lasting),
         user,
@@ -106,6 +113,7 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
         signal_octets: entry.signal_octets,
         functions: functions::table(has),
         carrier: Some(CARRIER),
+        guard: None,
     };
     described.define(location)
 }
@@ -120,30 +128,55 @@ fn parameter(own: EntryParameter, location: &str) -> Result<Parameter, Refusal> 
             hint: "octets, threshold, s, bit/s, count, ratio, choice or switch".to_owned(),
         })?,
     };
-    let read = |text: &str| match unit {
-        Unit::Switch => Ok(Value::Switch(text == "true")),
-        Unit::Choice(words) => match words.iter().find(|word| **word == text) {
-            Some(word) => Ok(Value::Choice(word)),
-            None => Err(Refusal {
-                message: format!("{location}: parameter {}: \"{text}\" is none of its words", own.name),
-                hint: words.join(", "),
-            }),
-        },
-        _ => unit.read(text).map_err(|Unreadable { message, hint }| Refusal {
-            message: format!("{location}: parameter {}: {message}", own.name),
-            hint: hint.unwrap_or_else(|| "write a number with its unit, as in \"33 KB\"".to_owned()),
-        }),
+    let error = |message: String| Refusal {
+        message: format!("{location}: parameter {}: {message}", own.name),
+        hint: "bound = \"at least NAME\" or \"at most line\"; when = \"NAME = WORD | WORD\"".to_owned(),
     };
+    let of = format!("parameter {}", own.name);
     Ok(Parameter {
         name: lasting(&own.name),
         unit,
-        default: read(&own.default)?,
-        minimum: read(&own.minimum)?,
-        maximum: read(&own.maximum)?,
-        bound: None,
-        when: None,
+        default: value(unit, &own.default, &of, location)?,
+        minimum: value(unit, &own.minimum, &of, location)?,
+        maximum: value(unit, &own.maximum, &of, location)?,
+        bound: own.bound.as_deref().map(limit_of).transpose().map_err(error)?,
+        when: own.when.as_deref().map(condition_of).transpose().map_err(error)?,
         alias: None,
         source: lasting(&own.source),
         description: lasting(&own.description),
     })
+}
+
+/// A value from its text; `of` names what it is of.
+fn value(unit: Unit, text: &str, of: &str, location: &str) -> Result<Value, Refusal> {
+    match unit {
+        Unit::Switch => Ok(Value::Switch(text == "true")),
+        Unit::Choice(words) => match words.iter().find(|word| **word == text) {
+            Some(word) => Ok(Value::Choice(word)),
+            None => Err(Refusal {
+                message: format!("{location}: {of}: \"{text}\" is none of its words"),
+                hint: words.join(", "),
+            }),
+        },
+        _ => unit.read(text).map_err(|Unreadable { message, hint }| Refusal {
+            message: format!("{location}: {of}: {message}"),
+            hint: hint.unwrap_or_else(|| "write a number with its unit, as in \"33 KB\"".to_owned()),
+        }),
+    }
+}
+
+fn profile(
+    (name, description, settings): (String, String, Vec<(String, String)>),
+    parameters: &[Parameter],
+    location: &str,
+) -> Result<Profile, Refusal> {
+    let setting = |(set, text): (String, String)| {
+        let known = parameters.iter().find(|known| known.name == set).ok_or_else(|| Refusal {
+            message: format!("{location}: profile {name}: there is no parameter {set}"),
+            hint: "name one of the class".to_owned(),
+        })?;
+        Ok((known.name, value(known.unit, &text, &format!("profile {name}: {set}"), location)?))
+    };
+    let settings: Vec<_> = settings.into_iter().map(setting).collect::<Result<_, _>>()?;
+    Ok(Profile { name: lasting(&name), description: lasting(&description), settings: settings.leak() })
 }

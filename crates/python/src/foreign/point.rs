@@ -19,6 +19,8 @@ pub(super) struct Point {
     role: Role,
     pub(super) object: Py<PyAny>,
     methods: Vec<Option<Py<PyAny>>>,
+    /// The rate of a reaction point's line, bit/s.
+    line: i64,
 }
 
 /// Bits of a number above the index: the class takes random words, its frames carry ECN, it has a method for released frames.
@@ -70,11 +72,11 @@ pub(super) fn free(number: u64) {
 }
 
 impl Point {
-    fn new(py: Python<'_>, class: Arc<Class>, role: Role, object: Py<PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, class: Arc<Class>, role: Role, object: Py<PyAny>, line: i64) -> PyResult<Self> {
         let has = class.has(role);
         let method = |(name, has): (&&str, &bool)| has.then(|| object.getattr(py, *name)).transpose();
         let methods = role.methods().iter().zip(has).map(method).collect::<PyResult<_>>()?;
-        Ok(Self { class, role, object, methods })
+        Ok(Self { class, role, object, methods, line })
     }
 
     pub(super) fn method(&self, name: &str) -> Option<&Py<PyAny>> {
@@ -83,7 +85,7 @@ impl Point {
     }
 
     /// Takes what a reaction point allows from its object.
-    fn read_limits(&self, py: Python<'_>, line: i64, limits: &mut Limits) -> PyResult<()> {
+    fn read_limits(&self, py: Python<'_>, limits: &mut Limits) -> PyResult<()> {
         let object = self.object.bind(py);
         let whole = |value: Bound<'_, PyAny>, name: &str, most: i64| -> PyResult<i64> {
             let read = value
@@ -94,7 +96,7 @@ impl Point {
                 _ => Err(PyValueError::new_err(format!("{name} is {value}: a number from 0 to {most}"))),
             }
         };
-        limits.rate = whole(object.getattr(intern!(py, "rate"))?, "rate", line)?;
+        limits.rate = whole(object.getattr(intern!(py, "rate"))?, "rate", self.line)?;
         let window = object.getattr(intern!(py, "window"))?;
         limits.window = if window.is_none() { -1 } else { whole(window, "window", i64::MAX)? };
         limits.limiting = object.getattr(intern!(py, "limiting"))?.is_truthy()?.into();
@@ -104,7 +106,10 @@ impl Point {
 
     fn read_timeout(&self, py: Python<'_>) -> PyResult<u64> {
         let timeout = self.object.bind(py).getattr(intern!(py, "timeout"))?;
-        if timeout.is_none() { Ok(NEVER) } else { timeout.extract() }
+        if timeout.is_none() {
+            return Ok(NEVER);
+        }
+        timeout.extract().map_err(|_| PyValueError::new_err(format!("timeout is {timeout}: a time in ps, or None")))
     }
 
     /// Sends the signals that the object has gathered.
@@ -152,18 +157,17 @@ pub(super) enum After<'a, 'b> {
 
 impl After<'_, '_> {
     fn take(self, py: Python<'_>, point: &Point) -> PyResult<()> {
-        let line = i64::MAX;
         match self {
             Self::Nothing => {}
             Self::Timer(timeout) => *timeout = point.read_timeout(py)?,
-            Self::Limits(limits) => point.read_limits(py, line, limits)?,
+            Self::Limits(limits) => point.read_limits(py, limits)?,
             Self::SignalsAndTimer(call, timeout) => {
                 point.send(py, call)?;
                 *timeout = point.read_timeout(py)?;
             }
             Self::SignalsAndLimits(call, limits) => {
                 point.send(py, call)?;
-                point.read_limits(py, line, limits)?;
+                point.read_limits(py, limits)?;
             }
         }
         Ok(())
@@ -189,6 +193,25 @@ where
     })
 }
 
+/// Calls the method of a timer that has run out at `now`: the timer is cleared first, and is set to a later time or to none.
+pub(super) fn run_out<A>(number: u64, now: u64, arguments: impl FnOnce(Python<'_>) -> PyResult<A>, after: After<'_, '_>)
+where
+    A: for<'py> pyo3::call::PyCallArgs<'py>,
+{
+    with(number, "on_timer", |py, point| {
+        point.object.bind(py).setattr(intern!(py, "timeout"), py.None())?;
+        let method = point.method("on_timer").expect("a function is in the table where the class has the method");
+        method.bind(py).call1(arguments(py)?)?;
+        after.take(py, point)?;
+        match point.read_timeout(py)? {
+            timeout if timeout <= now => {
+                Err(PyValueError::new_err(format!("timeout is {timeout}: a time later than now, {now} ps, or None")))
+            }
+            _ => Ok(()),
+        }
+    });
+}
+
 /// Makes an object of a role's class, and keeps it.
 pub(super) fn make<A>(
     class: &Arc<Class>,
@@ -204,7 +227,8 @@ where
     }
     let made = |py: Python<'_>| {
         let object = class.role(role).bind(py).call1(arguments(py)?)?.unbind();
-        let point = Point::new(py, Arc::clone(class), role, object)?;
+        let line = if let After::Limits(limits) = &after { limits.rate } else { 0 };
+        let point = Point::new(py, Arc::clone(class), role, object, line)?;
         after.take(py, &point)?;
         Ok(keep(point))
     };
@@ -215,7 +239,7 @@ where
 pub(super) fn copy(number: u64) -> u64 {
     let copied = |py: Python<'_>, point: &Point| {
         let object = py.import("copy")?.call_method1("deepcopy", (&point.object,))?.unbind();
-        Ok(keep(Point::new(py, Arc::clone(&point.class), point.role, object)?))
+        Ok(keep(Point::new(py, Arc::clone(&point.class), point.role, object, point.line)?))
     };
     with(number, "clone", copied).unwrap_or(0)
 }

@@ -63,6 +63,8 @@ pub(crate) enum Kind {
     Lines,
     /// One of these names.
     Word(Vec<&'static str>),
+    /// The location of a scheme of a file.
+    Location,
     /// Names: one, a range such as `"h0..h7"`, or a list of these.
     Names,
     /// A list of names, taken as they stand.
@@ -107,6 +109,7 @@ impl Kind {
             Self::Text => "text in quotes".into(),
             Self::Lines => "lines of text between ''' and '''".into(),
             Self::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" or "),
+            Self::Location => "the location of a scheme, as in \"./libmine.so\"".into(),
             Self::Names => "a name, a range such as \"h0..h7\", or a list of these".into(),
             Self::List => "a list of names".into(),
             Self::Table(section) | Self::OneOf(section) => {
@@ -139,6 +142,7 @@ impl Kind {
             Self::Text => "\"a line of text\"".into(),
             Self::Lines => "'''…'''".into(),
             Self::Word(words) => format!("\"{}\"", words[0]),
+            Self::Location => "\"./libmine.so\"".into(),
             Self::Names => "\"h0..h7\"".into(),
             Self::List => "[\"h0\", \"sw0\"]".into(),
             Self::Table(_) | Self::OneOf(_) => format!("[{path}]"),
@@ -170,7 +174,7 @@ impl Kind {
             Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                 matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity)
             }
-            Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Lines | Self::Names),
+            Data::Text(_) => matches!(self, Self::Word(_) | Self::Location | Self::Text | Self::Lines | Self::Names),
             Data::Integer(_) => matches!(
                 self,
                 Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Count(..) | Self::Real(..)

@@ -16,6 +16,7 @@ pub fn schema() -> Json {
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "Penstock scenario".into();
     schema["properties"]["flow"]["minItems"] = 1.into();
+    schema["properties"]["schemes"]["additionalProperties"] = of_foreign();
     schema
 }
 
@@ -48,6 +49,11 @@ fn table(section: &Section) -> Json {
         schema["description"] = section.doc.clone().into();
     }
     schema
+}
+
+/// Parameters of a scheme of a file: which ones it has, the file says.
+fn of_foreign() -> Json {
+    json!({ "type": "object", "description": "Parameters of a scheme of a file, under the name that it gives itself." })
 }
 
 fn property(key: &Key) -> Json {
@@ -91,7 +97,13 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Names => json!({ "anyOf": [{ "type": "string" }, of_kind(&Kind::List)] }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
-        Kind::Table(section) | Kind::Parameters(section) => table(section),
+        Kind::Location => json!({ "type": "string", "pattern": "[./:\\\\]" }),
+        Kind::Table(section) => table(section),
+        Kind::Parameters(section) => {
+            let mut schema = table(section);
+            schema["additionalProperties"] = of_foreign();
+            schema
+        }
         Kind::OneOf(section) => exactly_one(section),
         Kind::Tables(section) => json!({ "type": "array", "items": table(section) }),
         Kind::Fraction => json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*/\\s*[0-9]+\\s*$" }),
@@ -188,6 +200,7 @@ fn unit(kind: &Kind) -> String {
         Kind::Text => "text".into(),
         Kind::Lines => "lines of text".into(),
         Kind::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | "),
+        Kind::Location => "location".into(),
         Kind::Names => "names".into(),
         Kind::List => "list of names".into(),
         Kind::Table(section) | Kind::OneOf(section) => {

@@ -9,7 +9,7 @@ use crate::{Draw, Out};
 use super::Foreign;
 
 /// The version of the interface (`PENSTOCK_SCHEME_VERSION`). A change of any structure or function raises it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// No timer is set (`PENSTOCK_NEVER`).
 pub const NEVER: u64 = u64::MAX;
 /// The most parameters that a scheme may have (`PENSTOCK_PARAMETERS`).
@@ -31,7 +31,7 @@ pub type Row = [i64; VARIABLES];
 pub struct Tag {
     /// Content, for the scheme alone.
     pub word: [u64; WORDS],
-    /// Its form on the wire: 0 none, 1 ECN of an IP header, 2 ECN of a RoCEv2 packet.
+    /// Its form on the wire: 0 none, 1 ECN of an IP header, 2 ECN of a RoCEv2 packet, 3 a CN-TAG.
     pub label: u8,
     /// 1: it says that a queue was congested.
     pub marked: u8,
@@ -121,6 +121,18 @@ pub struct Place {
     pub capacity: u64,
     /// Offset of periodic measurements, ps.
     pub phase: u64,
+}
+
+/// Thresholds of a queue, by which a congestion point marks instead of those of the parameters.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Ramp {
+    /// Octets up to which no frame is marked.
+    pub k_min: u64,
+    /// Octets beyond which every frame is marked.
+    pub k_max: u64,
+    /// Probability at `k_max`, times 2^32.
+    pub p_max: u64,
 }
 
 /// A frame that a reaction point lets go.
@@ -265,6 +277,8 @@ functions! {
     cp_create CpCreate: fn(&mut u64, &Setup<'_>, &Place, &mut u64);
     /// Its parameters change.
     cp_configure CpConfigure: fn(&mut u64, &Setup<'_>, &Place, &mut u64);
+    /// The scenario gives the queue other thresholds: marks follow these from now on, whatever the parameters say.
+    cp_set_thresholds CpSetThresholds: fn(&mut u64, &Ramp);
     /// A data frame has come to the queue, or was dropped at it.
     cp_on_arrival CpOnArrival: fn(&mut u64, &mut Call<'_>, &mut Frame<'_>, &Queue, &mut u64);
     /// Whether a data frame among this number of octets is marked.
@@ -273,6 +287,8 @@ functions! {
     cp_on_transmission CpOnTransmission: fn(&mut u64, u64, &mut Frame<'_>, &Queue);
     /// A data frame has left the queue, at this time.
     cp_on_departure CpOnDeparture: fn(&mut u64, u64, &mut Frame<'_>, &Queue, &mut u64);
+    /// The transmission of a signal towards the destination starts, at this time: the point may edit it.
+    cp_on_probe_departure CpOnProbeDeparture: fn(&mut u64, u64, &mut Signal, &Queue);
     /// The next hop of a flow has sent a signal.
     cp_on_signal CpOnSignal: fn(&mut u64, &mut Call<'_>, u32, &Signal, &Queue, &mut u64);
     /// The timer of a congestion point has run out.

@@ -25,6 +25,34 @@ pub struct Parameter {
     pub source: *const c_char,
     /// Its effect.
     pub description: *const c_char,
+    /// A limit besides the range: `at least NAME`, `at most line`, or null.
+    pub bound: *const c_char,
+    /// Where alone it has an effect: `NAME = WORD | WORD`, or null for everywhere.
+    pub when: *const c_char,
+}
+
+/// A value of a profile (`penstock_setting`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The name of the parameter.
+    pub parameter: *const c_char,
+    /// Its value, as in [`Parameter::standard`].
+    pub value: u64,
+}
+
+/// A named set of values (`penstock_profile`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Profile {
+    /// Its name.
+    pub name: *const c_char,
+    /// Where the values come from.
+    pub description: *const c_char,
+    /// The values that differ from the standard ones.
+    pub settings: *const Setting,
+    /// How many there are.
+    pub setting_count: u64,
 }
 
 /// A recorded variable (`penstock_variable`).
@@ -55,6 +83,8 @@ pub struct Description {
     pub description: *const c_char,
     /// The parameters.
     pub parameters: *const Parameter,
+    /// The profiles.
+    pub profiles: *const Profile,
     /// Variables of congestion points.
     pub cp_variables: *const Variable,
     /// Variables of reaction points.
@@ -73,6 +103,8 @@ pub struct Description {
     pub rp_variable_count: u32,
     /// Of signals.
     pub signal_variable_count: u32,
+    /// Of profiles.
+    pub profile_count: u32,
     /// Memory of a congestion point, a notification point and a reaction point, octets.
     pub memory: [u32; 3],
     /// Bits of `PENSTOCK_ACKNOWLEDGES` and its neighbours.
@@ -86,7 +118,7 @@ pub struct Description {
     /// Octets of a signal.
     pub signal_octets: u16,
     /// Zero.
-    pub reserved: [u8; 6],
+    pub reserved: [u8; 2],
     /// The functions.
     pub functions: Functions,
 }
@@ -103,6 +135,7 @@ impl Default for Description {
             source: text,
             description: text,
             parameters: ptr::null(),
+            profiles: ptr::null(),
             cp_variables: variables,
             rp_variables: variables,
             signal_variables: variables,
@@ -112,13 +145,14 @@ impl Default for Description {
             cp_variable_count: 0,
             rp_variable_count: 0,
             signal_variable_count: 0,
+            profile_count: 0,
             memory: [0; 3],
             properties: 0,
             actions: 0,
             tag_octets: 0,
             echo_octets: 0,
             signal_octets: 0,
-            reserved: [0; 6],
+            reserved: [0; 2],
             functions: Functions::default(),
         }
     }
@@ -128,7 +162,7 @@ impl Default for Description {
 mod tests {
     use core::mem::{offset_of, size_of};
 
-    use super::super::abi::{Ack, Call, Echo, Frame, Limits, Place, Queue, Release, Setup, Signal, Tag};
+    use super::super::abi::{Ack, Call, Echo, Frame, Limits, Place, Queue, Ramp, Release, Setup, Signal, Tag};
 
     use super::*;
 
@@ -143,16 +177,19 @@ mod tests {
         assert_eq!((offset_of!(Frame<'_>, last), offset_of!(Frame<'_>, dropped)), (32, 34));
         assert_eq!((size_of::<Queue>(), offset_of!(Queue, frames), offset_of!(Queue, paused)), (32, 24, 28));
         assert_eq!((size_of::<Place>(), offset_of!(Place, phase)), (32, 24));
+        assert_eq!((size_of::<Ramp>(), offset_of!(Ramp, p_max)), (24, 16));
         assert_eq!((size_of::<Release>(), offset_of!(Release, octets), offset_of!(Release, last)), (16, 12, 14));
         assert_eq!((size_of::<Ack>(), offset_of!(Ack, echo)), (64, 24));
         assert_eq!((size_of::<Limits>(), offset_of!(Limits, timeout)), (32, 16));
         assert_eq!((offset_of!(Limits, limiting), offset_of!(Limits, gap)), (24, 26));
         assert_eq!((size_of::<Call<'_>>(), offset_of!(Call<'_>, draw), offset_of!(Call<'_>, send)), (56, 8, 16));
         assert_eq!((size_of::<Setup<'_>>(), size_of::<Variable>()), (16, 16));
-        assert_eq!((size_of::<Parameter>(), offset_of!(Parameter, standard)), (64, 16));
-        assert_eq!(offset_of!(Parameter, words), 40);
-        assert_eq!(size_of::<Functions>(), 28 * 8);
-        assert_eq!((size_of::<Description>(), offset_of!(Description, functions)), (136 + 28 * 8, 136));
-        assert_eq!((offset_of!(Description, parameter_count), offset_of!(Description, tag_octets)), (88, 124));
+        assert_eq!((size_of::<Parameter>(), offset_of!(Parameter, standard)), (80, 16));
+        assert_eq!((offset_of!(Parameter, words), offset_of!(Parameter, bound)), (40, 64));
+        assert_eq!((size_of::<Setting>(), size_of::<Profile>()), (16, 32));
+        assert_eq!((offset_of!(Profile, settings), offset_of!(Description, profiles)), (16, 48));
+        assert_eq!(size_of::<Functions>(), 30 * 8);
+        assert_eq!((size_of::<Description>(), offset_of!(Description, functions)), (144 + 30 * 8, 144));
+        assert_eq!((offset_of!(Description, parameter_count), offset_of!(Description, tag_octets)), (96, 136));
     }
 }

@@ -17,7 +17,10 @@ pub mod description;
 mod points;
 pub mod watch;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
+use core::any::Any;
+use core::fmt;
 
 use crate::info::{Configuration, Info, Value};
 use crate::{Label, Scheme, SignalKind, Var};
@@ -58,7 +61,15 @@ pub struct Definition {
     pub needs_trimming: bool,
     /// The language that runs its functions, where that can do more for them than a library can for its own.
     pub carrier: Option<Carrier>,
+    /// What is done for each run: its answer is kept until the run ends.
+    pub guard: Option<Guard>,
 }
+
+/// Looks after a run of a definition, whose points have this watch.
+pub type Guard = fn(&'static Definition, &Arc<Watch>) -> Box<dyn Any + Send>;
+
+/// A function that runs for longer than this, in seconds, does not return.
+pub const LONGEST_S: u64 = 10;
 
 /// What a language does for the functions that it runs.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +83,7 @@ pub struct Carrier {
 }
 
 /// A foreign scheme, its parameters and the watch over its points.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     definition: &'static Definition,
     values: Arc<Values>,
@@ -106,6 +117,12 @@ impl Config {
         Some(Self { definition, values: Arc::new(words), watch: Arc::default() })
     }
 
+    /// The same under another watch.
+    #[must_use]
+    pub fn watched_by(self, watch: &Arc<Watch>) -> Self {
+        Self { watch: Arc::clone(watch), ..self }
+    }
+
     /// The definition.
     #[must_use]
     pub fn definition(&self) -> &'static Definition {
@@ -120,6 +137,18 @@ impl Config {
 
     fn setup(&self) -> Setup<'_> {
         Setup { user: self.definition.user, values: &self.values }
+    }
+}
+
+impl fmt::Debug for Config {
+    /// The scheme and the words of its parameters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.definition.info;
+        let mut written = f.debug_struct(info.name);
+        for (parameter, word) in info.parameters.iter().zip(self.values.iter()) {
+            written.field(parameter.name, word);
+        }
+        written.finish()
     }
 }
 
@@ -167,6 +196,7 @@ impl Scheme for Foreign {
         match tag.label {
             1 => Label::Ecn(tag.marked != 0),
             2 => Label::Roce(tag.marked != 0),
+            3 => Label::CnTag,
             _ => Label::Bare,
         }
     }

@@ -8,6 +8,7 @@ use core::fmt;
 use super::abi::{self, Call, Echo, Function, Limits, Signal, Tag};
 use super::watch::{Fault, Rule, Watch};
 use super::{Config, Definition, Foreign};
+use crate::parts::marking::Ramp;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, NotificationPoint, Out, Place, Queue, ReactionPoint,
@@ -71,7 +72,9 @@ impl Drop for Point {
     fn drop(&mut self) {
         // Also after a fault: what a point holds outside of its memory is freed.
         if let Some(destroy) = self.definition.functions.destroy {
+            self.watch.enter(Function::Destroy);
             destroy(&mut self.memory[0]);
+            self.watch.leave();
         }
     }
 }
@@ -134,6 +137,12 @@ impl CongestionPoint<Foreign> for Cp {
         point.call(Function::CpConfigure, configure, |f, memory| f(memory, &config.setup(), &place, timeout));
     }
 
+    fn set_thresholds(&mut self, ramp: Ramp) {
+        let (point, Ramp { k_min, k_max, p_max }) = (&mut self.point, ramp);
+        let function = point.definition.functions.cp_set_thresholds;
+        point.call(Function::CpSetThresholds, function, |f, memory| f(memory, &abi::Ramp { k_min, k_max, p_max }));
+    }
+
     fn remembers_flows(config: &Config) -> bool {
         config.definition.remembers_flows
     }
@@ -173,6 +182,13 @@ impl CongestionPoint<Foreign> for Cp {
         let Self { point, timeout } = self;
         point.call(Function::CpOnDeparture, point.definition.functions.cp_on_departure, |f, memory| {
             f(memory, now.0, &mut foreign(frame, false), &foreign_queue(queue), timeout);
+        });
+    }
+
+    fn on_probe_departure(&mut self, now: Instant, signal: &mut Signal, queue: &Queue) {
+        let point = &mut self.point;
+        point.call(Function::CpOnProbeDeparture, point.definition.functions.cp_on_probe_departure, |f, memory| {
+            f(memory, now.0, signal, &foreign_queue(queue));
         });
     }
 

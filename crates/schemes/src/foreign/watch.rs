@@ -3,6 +3,7 @@
 //! Nothing in a run may fail, so a broken rule is noted here and the point stops calling its functions. The caller looks between
 //! two slices of the run, and ends it.
 
+use core::fmt;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::abi::Function;
@@ -32,6 +33,18 @@ pub struct Fault {
     pub rule: Rule,
     /// The value that broke it.
     pub value: i64,
+}
+
+impl fmt::Display for Fault {
+    /// As a sentence: the function, the value, and what is legal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, value) = (self.function.name(), self.value);
+        match self.rule {
+            Rule::Rate => write!(f, "{name} sets the rate to {value} bit/s: it is from 0 to the rate of the line"),
+            Rule::Window => write!(f, "{name} sets the window to {value} octets: it is at least 0, or -1 for none"),
+            Rule::Timer => write!(f, "{name} sets its timer to {value} ps, which is not later than now"),
+        }
+    }
 }
 
 /// One for the points of a run, which may be on several threads.

@@ -12,7 +12,7 @@ use crate::keys::read::{Entry, Given};
 use crate::keys::tree::{Data, Node, Origin};
 use crate::keys::write::{self, Written};
 
-/// A scheme, by its name.
+/// A scheme, by its name or its location.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SchemeName(pub(crate) &'static Info);
 
@@ -20,7 +20,7 @@ impl Field for SchemeName {
     type Range = ();
 
     fn kind((): &()) -> Kind {
-        Kind::Word(SCHEMES.iter().map(|info| info.name).collect())
+        Kind::Either(vec![Kind::Word(SCHEMES.iter().map(|info| info.name).collect()), Kind::Location])
     }
 
     fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
