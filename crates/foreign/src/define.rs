@@ -3,7 +3,8 @@
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::abi::{Function, Functions};
 use penstock_schemes::foreign::{Carrier, Definition};
-use penstock_schemes::{Action, Forms, Info, Parameter, SignalPath, Signals, Unit, Var};
+use penstock_schemes::quantity::Unreadable;
+use penstock_schemes::{Action, Forms, Info, Parameter, SignalPath, Signals, Unit, Value, Var};
 
 /// Destinations acknowledge data frames.
 pub const ACKNOWLEDGES: u32 = 1;
@@ -81,6 +82,65 @@ pub(crate) fn refused(location: &str, message: impl std::fmt::Display, hint: &st
 #[must_use]
 pub fn lasting(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// A parameter of a class, with its values as text.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its unit: one of [`Unit::named`], `threshold`, `choice` or `switch`.
+    pub unit: &'a str,
+    /// The words of a choice.
+    pub words: &'a [String],
+    /// Default, minimum and maximum.
+    pub range: [&'a str; 3],
+    /// Where it is from.
+    pub source: &'a str,
+    /// Its effect.
+    pub description: &'a str,
+}
+
+impl Written<'_> {
+    /// The parameter, with texts that last.
+    ///
+    /// # Errors
+    /// If its unit is not known, or a value is none of this unit: the mistake and what to write.
+    pub fn read(&self) -> Result<Parameter, (String, String)> {
+        let Self { name, unit, words, range: [default, minimum, maximum], source, description } = *self;
+        let wrong = |message: &str, hint: &str| (format!("parameter {name}: {message}"), hint.to_owned());
+        let unit = match unit {
+            "threshold" => Unit::Threshold,
+            "switch" => Unit::Switch,
+            "choice" => Unit::Choice(words.iter().map(|word| lasting(word)).collect::<Vec<_>>().leak()),
+            other => Unit::named(other).ok_or_else(|| {
+                let hint = "octets, threshold, s, bit/s, count, ratio, choice or switch";
+                wrong(&format!("\"{other}\" is no unit"), hint)
+            })?,
+        };
+        let read = |text: &str| match unit {
+            Unit::Switch => Ok(Value::Switch(text == "true")),
+            Unit::Choice(words) => match words.iter().find(|word| **word == text) {
+                Some(word) => Ok(Value::Choice(word)),
+                None => Err(wrong(&format!("\"{text}\" is none of its words"), &words.join(", "))),
+            },
+            _ => unit.read(text).map_err(|Unreadable { message, hint }| {
+                wrong(&message, hint.as_deref().unwrap_or("write a number with its unit, as in \"33 KB\""))
+            }),
+        };
+        Ok(Parameter {
+            name: lasting(name),
+            unit,
+            default: read(default)?,
+            minimum: read(minimum)?,
+            maximum: read(maximum)?,
+            bound: None,
+            when: None,
+            alias: None,
+            source: lasting(source),
+            description: lasting(description),
+        })
+    }
 }
 
 impl Described {

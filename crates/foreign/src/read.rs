@@ -10,8 +10,10 @@ use penstock_schemes::foreign::abi::{PARAMETERS, VARIABLES, VERSION, WORDS};
 use penstock_schemes::foreign::description::{self, Description};
 use penstock_schemes::{BitRate, Duration, Octets, Parameter, Unit, Value, Var};
 
-use crate::SYMBOL;
 use crate::define::{Described, lasting, refused};
+
+/// The function that a library exports.
+const SYMBOL: &str = "penstock_scheme_describe";
 
 /// Loads a library and reads its description.
 #[allow(unsafe_code, reason = "a shared library runs its own start code, and what it returns is its own")]

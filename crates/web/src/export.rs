@@ -7,7 +7,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
-use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits};
+use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits, own};
 
 /// `value` as JSON.
 fn json(value: &impl Serialize) -> String {
@@ -196,6 +196,16 @@ pub fn schemes() -> String {
     catalogue::schemes()
 }
 
+/// Takes the text of a scheme of the reader's, as JSON: its location, by which scenarios name it, and its entry as those of [`schemes`].
+///
+/// # Errors
+/// If the text is no scheme.
+#[wasm_bindgen(js_name = defineScheme)]
+pub fn define_scheme(text: &str) -> Result<String, String> {
+    let (location, entry) = own::define(text).map_err(refused)?;
+    Ok(format!("{{\"location\":{},\"scheme\":{entry}}}", json(&location)))
+}
+
 /// The text with a key set, such as `schemes.qcn.q_eq`.
 ///
 /// # Errors
@@ -265,7 +275,7 @@ pub fn count_background(text: &str, link: &str, at_s: f64) -> Result<String, Str
 /// If it is none.
 #[wasm_bindgen(js_name = readQuantity)]
 pub fn read_quantity(text: &str, name: &str) -> Result<f64, String> {
-    let wrong = |Unreadable { message, hint }| refused(Refusal { line: None, key: None, message, hint });
+    let wrong = |Unreadable { message, hint }| refused(Refusal { hint, ..Refusal::new(message, "") });
     let value = unit(name)?.read(text).map_err(wrong)?;
     value.number().ok_or_else(|| refused(Refusal::new(format!("{name} has no numbers"), "choose a word")))
 }

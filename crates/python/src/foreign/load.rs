@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use penstock_foreign::define::{Described, lasting};
+use penstock_foreign::define::{Described, Written, lasting};
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
-use penstock_schemes::quantity::Unreadable;
-use penstock_schemes::{Parameter, Unit, Value, Var};
+use penstock_schemes::{Parameter, Var};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -87,7 +86,7 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
             |(name, description): (String, String)| Var { name: lasting(&name), description: lasting(&description) };
         all.into_iter().map(var).collect()
     });
-    let parameters = entry.parameters.into_iter().map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
+    let parameters = entry.parameters.iter().map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
     let described = Described {
         name: lasting(&entry.name),
         title: lasting(&entry.title),
@@ -110,40 +109,8 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
     described.define(location)
 }
 
-fn parameter(own: EntryParameter, location: &str) -> Result<Parameter, Refusal> {
-    let unit = match own.unit.as_str() {
-        "threshold" => Unit::Threshold,
-        "switch" => Unit::Switch,
-        "choice" => Unit::Choice(own.words.iter().map(|word| lasting(word)).collect::<Vec<_>>().leak()),
-        other => Unit::named(other).ok_or_else(|| Refusal {
-            message: format!("{location}: parameter {}: \"{other}\" is no unit", own.name),
-            hint: "octets, threshold, s, bit/s, count, ratio, choice or switch".to_owned(),
-        })?,
-    };
-    let read = |text: &str| match unit {
-        Unit::Switch => Ok(Value::Switch(text == "true")),
-        Unit::Choice(words) => match words.iter().find(|word| **word == text) {
-            Some(word) => Ok(Value::Choice(word)),
-            None => Err(Refusal {
-                message: format!("{location}: parameter {}: \"{text}\" is none of its words", own.name),
-                hint: words.join(", "),
-            }),
-        },
-        _ => unit.read(text).map_err(|Unreadable { message, hint }| Refusal {
-            message: format!("{location}: parameter {}: {message}", own.name),
-            hint: hint.unwrap_or_else(|| "write a number with its unit, as in \"33 KB\"".to_owned()),
-        }),
-    };
-    Ok(Parameter {
-        name: lasting(&own.name),
-        unit,
-        default: read(&own.default)?,
-        minimum: read(&own.minimum)?,
-        maximum: read(&own.maximum)?,
-        bound: None,
-        when: None,
-        alias: None,
-        source: lasting(&own.source),
-        description: lasting(&own.description),
-    })
+fn parameter(own: &EntryParameter, location: &str) -> Result<Parameter, Refusal> {
+    let EntryParameter { name, unit, words, default, minimum, maximum, source, description } = own;
+    let written = Written { name, unit, words, range: [default, minimum, maximum], source, description };
+    written.read().map_err(|(message, hint)| Refusal { message: format!("{location}: {message}"), hint })
 }
