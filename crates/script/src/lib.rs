@@ -16,6 +16,7 @@ mod expressions;
 mod lexer;
 mod machine;
 mod parser;
+mod settings;
 mod value;
 
 pub use classes::{Answer, Declared, Program};

@@ -1,4 +1,4 @@
-//! A scheme of the reader's gives the numbers of the native one, to the last bit; what it does wrong is told with its place in the text.
+//! A scheme of the reader's gives the numbers of the native one, to the last bit; its mistakes have their place in the text.
 
 use penstock_schemes::Instant;
 use penstock_web::{Refusal, Session, change_parameter, define, set};
@@ -147,7 +147,7 @@ fn refusal(changed: &str) -> Refusal {
 
 /// AIMD in which one line is another one: the line, and what is wrong with it.
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn mistakes_have_their_line() {
     let cut = "self.window = max(int(self.window * self.p.beta), self.p.segment)";
     let cases = [
         (cut, "self.window = -5", "self.window is -5"),
@@ -179,9 +179,9 @@ fn what_is_wrong_is_told_with_its_line() {
         assert!(own.message.contains(message), "{to}: {own:?}");
         assert!(own.own && own.column.is_some() && own.hint.is_some_and(|hint| !hint.is_empty()), "{to}");
         let line = text.lines().position(|line| line.contains(to)).unwrap() + 1;
-        // Where acknowledge answers wrongly, its first line is told.
-        let told = own.line.unwrap();
-        assert!(told == line || (message.starts_with("acknowledge") && told + 1 == line), "{to}: {told}, not {line}");
+        // Of a wrong answer it is the first line of the method.
+        let at = own.line.unwrap();
+        assert!(at == line || (message.starts_with("acknowledge") && at + 1 == line), "{to}: {at}, not {line}");
     }
 }
 
