@@ -120,7 +120,7 @@ class Lab {
       this.notice = refusal("the link is not one of this page, or is not whole; another run is shown", "copy all of the link");
     }
     if (state) {
-      this.own.give(state.own, state.draft);
+      this.own.show(state.draft || state.own);
       this.open(state, null);
       const lesson = this.lessons.findIndex(({ title }) => title === state.lesson);
       byId<HTMLSelectElement>("lesson").value = lesson < 0 ? "" : String(lesson);
@@ -169,7 +169,7 @@ class Lab {
 
   private open(state: RunState, speed: number | null): void {
     this.pending = state;
-    this.own.give(state.own, "");
+    this.own.give(state.own);
     const runs: RunRequest[] = [{ text: state.text, scheme: null }];
     const set = state.compare === null ? null : setting(state.compare);
     if (state.compare !== null) runs.push({ text: state.text, scheme: set ? null : state.compare, set: set ?? {} });

@@ -58,13 +58,15 @@ export class OwnScheme {
     return this.known?.scheme.name === name ? this.known.location : name;
   }
 
-  /** Gives a text to the engine before a run that may need it. The editor shows it, or what has been written since. */
-  give(text: string, draft: string): void {
-    const shown = draft === "" ? text : draft;
-    if (shown !== "" && shown !== this.text.value) {
-      this.editor.show(shown);
-      this.panel.open = true;
-    }
+  /** Shows the text of a link, or what had been written since. */
+  show(text: string): void {
+    if (text === "") return;
+    this.editor.show(text);
+    this.panel.open = true;
+  }
+
+  /** Gives a text to the engine before a run that may need it. */
+  give(text: string): void {
     if (text !== "" && text !== this.given) void this.define(text);
   }
 

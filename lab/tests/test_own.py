@@ -27,7 +27,8 @@ def run_it(lab: Watched) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("dctcp", "Dctcp"), ("qcn", "QcnLike"), ("theta_powertcp", "ThetaPowerTCP")]
+    ("file", "name"),
+    [("dctcp", "Dctcp"), ("qcn", "QcnLike"), ("theta_powertcp", "ThetaPowerTCP")],
 )
 def test_a_template_gives_the_numbers_of_the_command_line(
     lab: Watched, tmp_path: Path, file: str, name: str
@@ -35,15 +36,21 @@ def test_a_template_gives_the_numbers_of_the_command_line(
     lab.open("#gallery=baseline/ten-gig")
     lab.page.locator("#own > summary").click()
     lab.page.locator("#own-template").select_option(file)
-    expect(lab.page.locator("#own-text")).to_have_value((EXAMPLES / f"{file}.py").read_text())
+    expect(lab.page.locator("#own-text")).to_have_value(
+        (EXAMPLES / f"{file}.py").read_text()
+    )
     run_it(lab)
-    expect(lab.page.locator("#text")).to_have_value(re.compile(f'scheme = "own.py:{name}"'))
+    expect(lab.page.locator("#text")).to_have_value(
+        re.compile(f'scheme = "own.py:{name}"')
+    )
     lab.run_to_end()
     with lab.page.expect_download() as download:
         lab.page.locator("#own-save").click()
     download.value.save_as(tmp_path / "own.py")
     scenario = lab.page.locator("#text").input_value()
-    (tmp_path / "scenario.toml").write_text(scenario.replace("own.py", f"{tmp_path}/own.py"))
+    (tmp_path / "scenario.toml").write_text(
+        scenario.replace("own.py", f"{tmp_path}/own.py")
+    )
     run = penstock.Scenario.load(tmp_path / "scenario.toml").run()
     assert summary_of(lab) == {**run.summary, "run": None, "scenario": "scenario"}
     lab.page.locator("#export summary").click()
@@ -95,7 +102,11 @@ def test_a_mistake_is_told_with_its_line_and_the_run_before_stays(
     run_it(lab)
     mistake = lab.page.locator("#own-mistake")
     expect(mistake).to_contain_text(message)
-    line = next(i for i, own in enumerate(text.replace(before, after).splitlines(), 1) if after in own)
+    line = next(
+        i
+        for i, own in enumerate(text.replace(before, after).splitlines(), 1)
+        if after in own
+    )
     expect(mistake).to_contain_text(f"line {line}, column")
     expect(lab.page.locator(".run h2")).not_to_contain_text("aimd-py")
     start = lab.page.locator("#own-text").evaluate("(box) => box.selectionStart")
@@ -118,7 +129,9 @@ def test_a_loop_without_end_and_a_negative_rate_end_the_run(lab: Watched) -> Non
         run_it(lab)
         expect(lab.page.locator("#own-mistake")).to_contain_text(message)
         line = next(i for i, own in enumerate(changed.splitlines(), 1) if after in own)
-        expect(lab.page.locator("#message")).to_contain_text(f"own.py, line {line}, column")
+        expect(lab.page.locator("#message")).to_contain_text(
+            f"own.py, line {line}, column"
+        )
         expect(lab.page.locator("#play")).to_have_text("Play")
     write(lab, text)
     run_it(lab)
@@ -128,7 +141,9 @@ def test_a_loop_without_end_and_a_negative_rate_end_the_run(lab: Watched) -> Non
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_editor_can_be_used_by_everyone(lab: Watched, size: str, theme: str) -> None:
+def test_the_editor_can_be_used_by_everyone(
+    lab: Watched, size: str, theme: str
+) -> None:
     width, height = SIZES[size]
     lab.page.set_viewport_size({"width": width, "height": height})
     lab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
@@ -152,6 +167,9 @@ def test_the_editor_can_be_used_by_everyone(lab: Watched, size: str, theme: str)
     lab.page.screenshot(path=SHOTS / f"own-{size}-{theme}.png")
     lab.page.screenshot(path=SHOTS / f"own-{size}-{theme}-whole.png", full_page=True)
     assert (
-        lab.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+        lab.page.evaluate(
+            "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        == 0
     )
     assert faults(lab) == []
