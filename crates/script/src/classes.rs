@@ -472,7 +472,7 @@ impl Parser {
         self.head(role.class())?;
         self.begin(role);
         self.block(&mut Self::member)?;
-        if !program.classes[role as usize].fields.is_empty() {
+        if program.classes[role as usize].is_written {
             return Err(Error::new(self.at(), format!("a second {}", role.class()), "write one"));
         }
         program.classes[role as usize] = self.end()?;

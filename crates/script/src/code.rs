@@ -1,7 +1,7 @@
 //! The program that a text becomes: names are places of variables, fields and methods.
 
-use crate::At;
 use crate::value::{Binary, Comparison, Value};
+use crate::{At, field};
 
 /// The deepest expression: its evaluation nests as deep.
 pub(crate) const DEEPEST: u16 = 60;
@@ -140,8 +140,18 @@ pub(crate) struct Method {
 }
 
 /// A point's class: fields with their first values, and methods.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Class {
     pub(crate) fields: Vec<(String, Value)>,
     pub(crate) methods: Vec<Method>,
+    /// The text has it.
+    pub(crate) is_written: bool,
+}
+
+impl Default for Class {
+    /// That of a point which does nothing.
+    fn default() -> Self {
+        let fields = field::NAMES.iter().map(|name| ((*name).to_owned(), Value::Unset)).collect();
+        Self { fields, methods: Vec::new(), is_written: false }
+    }
 }

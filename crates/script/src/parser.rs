@@ -488,6 +488,7 @@ impl Parser {
             }
         }
         let methods = class.methods.into_iter().filter_map(|(_, method)| method).collect();
-        Ok(Class { fields: class.fields.into_iter().map(|own| (own.name, own.initial)).collect(), methods })
+        let fields = class.fields.into_iter().map(|own| (own.name, own.initial)).collect();
+        Ok(Class { fields, methods, is_written: true })
     }
 }

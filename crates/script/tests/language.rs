@@ -101,6 +101,19 @@ fn fields_keep_their_values_and_the_places_where_they_were_set() {
     assert_eq!(run(made, "return self.half + self.k").unwrap().0, Value::Int(5_000_000_003));
 }
 
+/// A point that the text does not have does nothing, and can be made.
+#[test]
+fn a_scheme_needs_no_class_of_a_point() {
+    let program = Program::new("import penstock\nclass A(penstock.Scheme):\n    pass\n").unwrap();
+    for role in Role::ALL {
+        let object = program.make(role, &[], Value::Int(5)).unwrap();
+        assert_eq!(object.field(field::WINDOW).0, &Value::None, "{role:?}");
+    }
+    let point = "    class CongestionPoint(penstock.CongestionPoint):\n        pass\n";
+    let twice = format!("import penstock\nclass A(penstock.Scheme):\n{point}{point}");
+    assert!(Program::new(&twice).unwrap_err().message.contains("a second CongestionPoint"));
+}
+
 #[test]
 fn mistakes_have_their_line_and_column() {
     let cases: &[(&str, usize, usize, &str)] = &[
