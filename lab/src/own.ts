@@ -26,6 +26,8 @@ export class OwnScheme {
   /** The text that the engine has been given, and the scheme that it is. */
   private given = "";
   private known: Own | null = null;
+  /** The template that is to be shown. */
+  private wanted = "";
   /** Why the engine has not taken it. */
   fault: Refusal | null = null;
 
@@ -116,7 +118,10 @@ export class OwnScheme {
   private async begin(): Promise<void> {
     const name = this.template.value || Object.keys(TEMPLATES)[0];
     if (!name) return;
+    this.wanted = name;
     const text = await (await fetch(address(`own/${name}.py`))).text();
+    // Another one may have been chosen meanwhile.
+    if (this.wanted !== name) return;
     this.text.value = text;
     this.text.dispatchEvent(new Event("input"));
     this.template.value = "";
