@@ -20,7 +20,7 @@ class QcnLike(penstock.Scheme):
         "gd": penstock.Parameter("ratio", 0.5, 0, 1, description="Part of the rate that the largest feedback takes."),
         "byte_reset": penstock.Parameter("octets", "150 KB", "1 KB", "100 MB", description="Octets of a cycle."),
         "timer": penstock.Parameter("s", "15 ms", "10 us", "1 s", description="Time after which a cycle ends, too."),
-        "r_ai": penstock.Parameter("bit/s", "5 Mbps", "0", "1 Gbps", description="Growth of the target rate."),
+        "r_ai": penstock.Parameter("bit/s", "5 Mbps", "0 bps", "1 Gbps", description="Growth of the target rate."),
     }
 
     class CongestionPoint(penstock.CongestionPoint):

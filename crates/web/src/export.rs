@@ -339,6 +339,7 @@ mod tests {
         let refusal = set(TEXT, "duration.x", "1").unwrap_err();
         let sources = count_sources(TEXT, 0.0).unwrap();
         let background = count_background(TEXT, "sw0->h2", 0.0).unwrap();
+        let own = define_scheme("import penstock\nclass Keys(penstock.Scheme):\n    pass\n").unwrap();
         let written = [
             ("Description", described),
             ("Job", job["jobs"][0].to_string()),
@@ -346,6 +347,7 @@ mod tests {
             ("Refusal", refusal),
             ("Sources", sources),
             ("Background", background),
+            ("Own", own),
         ];
         for (interface, text) in written {
             let value: Value = serde_json::from_str(&text).unwrap();
