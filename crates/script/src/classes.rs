@@ -163,11 +163,8 @@ impl Program {
         let class = &self.classes[role as usize];
         let fields = class.fields.iter().map(|(_, value)| value.clone()).collect();
         let mut object = Object { fields, set: [self.at; field::NAMES.len()] };
-        let standard = [
-            (field::WINDOW, Value::None),
-            (field::LIMITING, Value::Bool(false)),
-            (field::TIMEOUT, Value::None),
-        ];
+        let standard =
+            [(field::WINDOW, Value::None), (field::LIMITING, Value::Bool(false)), (field::TIMEOUT, Value::None)];
         for (slot, value) in standard {
             if object.fields[slot] == Value::Unset {
                 object.fields[slot] = value;
@@ -219,9 +216,10 @@ impl Program {
         if !signals.is_empty() && !reacts("on_signal") {
             return Err(missing("on_signal", "has signals"));
         }
-        for (role, variables, name) in
-            [(Role::Congestion, &self.variables[0], "cp_variables"), (Role::Reaction, &self.variables[1], "rp_variables")]
-        {
+        for (role, variables, name) in [
+            (Role::Congestion, &self.variables[0], "cp_variables"),
+            (Role::Reaction, &self.variables[1], "rp_variables"),
+        ] {
             if !variables.is_empty() && self.method(role, "variables").is_none() {
                 let message = format!("{} has no method variables, and the scheme {name}", role.class());
                 return Err(Error::new(self.at, message, "write def variables(self): with a number for each"));
@@ -287,7 +285,9 @@ impl Parser {
             }
             match &value {
                 Value::Tuple(values) if values.len() == names.len() => {
-                    all.extend(names.into_iter().zip(values.iter()).map(|((name, at), value)| (name, value.clone(), at)));
+                    all.extend(
+                        names.into_iter().zip(values.iter()).map(|((name, at), value)| (name, value.clone(), at)),
+                    );
                 }
                 _ => {
                     let message = format!("{} for {} names", value.written(), names.len());
@@ -347,7 +347,11 @@ impl Parser {
         let unread: Vec<String> = unread.map(|own| own.name.clone()).collect();
         program.names.extend(unread);
         if let (Some(at), false) = (self.random, program.switch("random", false)) {
-            return Err(Error::new(at, "random numbers are not asked for", "write random = True in the scheme's class"));
+            return Err(Error::new(
+                at,
+                "random numbers are not asked for",
+                "write random = True in the scheme's class",
+            ));
         }
         program.check()?;
         Ok(program)
@@ -507,7 +511,11 @@ impl Parser {
         self.scope = Some(Scope::default());
         self.want("(")?;
         if !self.take_word("self") {
-            return Err(Error::new(self.at(), "the first argument of a method is self", format!("write def {name}(self, …)")));
+            return Err(Error::new(
+                self.at(),
+                "the first argument of a method is self",
+                format!("write def {name}(self, …)"),
+            ));
         }
         let mut arguments = 0;
         while !self.take_sign(")") {

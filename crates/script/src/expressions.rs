@@ -28,6 +28,9 @@ const COMPARISONS: &[(&str, Comparison)] = &[
 /// The most values beside one another.
 const MOST_VALUES: usize = 100;
 
+/// Arguments without a name, and those with one.
+pub(crate) type Arguments = (Vec<Expr>, Vec<(String, At, Expr)>);
+
 fn deepest(all: &[Expr]) -> u16 {
     all.iter().map(|own| own.depth).max().unwrap_or(0)
 }
@@ -284,9 +287,7 @@ impl Parser {
                     self.take();
                     self.of_math(at)
                 }
-                "lambda" | "yield" | "await" => {
-                    Err(Self::unknown(at, &format!("\"{word}\""), "write a method"))
-                }
+                "lambda" | "yield" | "await" => Err(Self::unknown(at, &format!("\"{word}\""), "write a method")),
                 _ => {
                     let name = self.name("a value")?;
                     if self.is_sign("(") { self.function(&name, at) } else { self.variable(&name, at) }
@@ -311,7 +312,8 @@ impl Parser {
         let Some(&(_, function, least, most)) = Function::ALL.iter().find(|(own, ..)| *own == name) else {
             let known: Vec<&str> = Function::ALL.iter().map(|(own, ..)| *own).collect();
             let is_method = self.class.iter().any(|class| class.methods.iter().any(|(own, _)| own == name));
-            let hint = if is_method { format!("write self.{name}(…)") } else { format!("{} are known", known.join(", ")) };
+            let hint =
+                if is_method { format!("write self.{name}(…)") } else { format!("{} are known", known.join(", ")) };
             return Err(Error::new(at, format!("there is no function {name}"), hint));
         };
         let (all, named) = self.arguments()?;
@@ -326,7 +328,7 @@ impl Parser {
     }
 
     /// Arguments in brackets: those without and those with names.
-    pub(crate) fn arguments(&mut self) -> Result<(Vec<Expr>, Vec<(String, At, Expr)>), Error> {
+    pub(crate) fn arguments(&mut self) -> Result<Arguments, Error> {
         self.want("(")?;
         let (mut all, mut named) = (Vec::new(), Vec::new());
         while !self.take_sign(")") {
@@ -416,6 +418,7 @@ impl Parser {
 
 /// The fields of all that methods get.
 fn fields_hint() -> String {
-    let fields: Vec<String> = KINDS.iter().map(|kind| format!("{} has {}", kind.name, kind.fields.join(", "))).collect();
+    let fields: Vec<String> =
+        KINDS.iter().map(|kind| format!("{} has {}", kind.name, kind.fields.join(", "))).collect();
     fields.join("; ")
 }

@@ -25,9 +25,9 @@ pub(crate) enum Token {
 
 /// Signs, the longer ones before those that they begin with.
 const SIGNS: &[&str] = &[
-    "**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", ":=", "->", "+=", "-=", "*=", "/=", "%=",
-    "&=", "|=", "^=", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "=", "<", ">", "&", "|",
-    "^", "~", "@",
+    "**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", ":=", "->", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "=", "<", ">",
+    "&", "|", "^", "~", "@",
 ];
 
 /// The tokens of a text with their places. The last one is [`Token::End`].
@@ -249,7 +249,13 @@ impl Lexer {
                     match self.take() {
                         Some('n') => text.push('\n'),
                         Some(letter @ ('\\' | '"' | '\'')) => text.push(letter),
-                        _ => return Err(Error::new(at, "a text has an unknown \\", "\\n, \\\\, \\\" and \\' are known")),
+                        _ => {
+                            return Err(Error::new(
+                                at,
+                                "a text has an unknown \\",
+                                "\\n, \\\\, \\\" and \\' are known",
+                            ));
+                        }
                     }
                 }
                 Some(_) => text.extend(self.take()),

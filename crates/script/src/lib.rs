@@ -133,13 +133,10 @@ pub static QUEUE: Kind = Kind { name: "a queue", fields: &["octets", "frames", "
 /// Where a congestion point sits.
 pub static PLACE: Kind = Kind { name: "a place", fields: &["cp", "line", "capacity", "phase"] };
 /// A control frame that has arrived.
-pub static SIGNAL: Kind =
-    Kind { name: "a signal", fields: &["now", "flow", "octets", "kind", "word", "random"] };
+pub static SIGNAL: Kind = Kind { name: "a signal", fields: &["now", "flow", "octets", "kind", "word", "random"] };
 /// An acknowledgement.
-pub static ACKNOWLEDGEMENT: Kind = Kind {
-    name: "an acknowledgement",
-    fields: &["now", "flow", "acked", "lost", "rtt", "marked", "word", "random"],
-};
+pub static ACKNOWLEDGEMENT: Kind =
+    Kind { name: "an acknowledgement", fields: &["now", "flow", "acked", "lost", "rtt", "marked", "word", "random"] };
 /// A data frame that a reaction point lets go.
 pub static RELEASE: Kind = Kind { name: "a release", fields: &["now", "flow", "octets", "seq", "last", "random"] };
 

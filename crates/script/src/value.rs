@@ -283,7 +283,8 @@ mod tests {
     fn whole_numbers_are_exact_and_have_a_limit() {
         assert_eq!(int(Binary::Left, 1, 63), Value::Int(1 << 63));
         assert_eq!(int(Binary::Right, -5, 1), Value::Int(-3));
-        let over = [(Binary::Left, 1, 127), (Binary::Mul, i128::MAX, 2), (Binary::Power, 10, 40), (Binary::Left, 1, 500)];
+        let over =
+            [(Binary::Left, 1, 127), (Binary::Mul, i128::MAX, 2), (Binary::Power, 10, 40), (Binary::Left, 1, 500)];
         for (op, a, b) in over {
             assert!(binary(op, &Value::Int(a), &Value::Int(b)).unwrap_err().contains("2^127"));
         }

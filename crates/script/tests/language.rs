@@ -74,10 +74,16 @@ fn expressions_have_the_values_of_python() {
         ("return self.window is None and self.timeout is None and not self.limiting", Value::Bool(true)),
         ("return self.line == self.rate == 10_000_000_000", Value::Bool(true)),
         ("a = b = 2\na, b = b + 1, a\nreturn a * 10 + b", Value::Int(32)),
-        ("n = 0\nfor i in range(5):\n    if i == 1: continue\n    if i == 4: break\n    n += i\nreturn n", Value::Int(5)),
+        (
+            "n = 0\nfor i in range(5):\n    if i == 1: continue\n    if i == 4: break\n    n += i\nreturn n",
+            Value::Int(5),
+        ),
         ("n = 0\nfor i in range(10, 0, -3):\n    n = n * 10 + i\nreturn n", Value::Int(10_741)),
         ("n = 100\nwhile n > 7:\n    n //= 2\nreturn n", Value::Int(6)),
-        ("if (n := ack.acked) > 1000 and n < 2000:\n    return n\nelif n:\n    return 1\nelse:\n    return 2", Value::Int(1500)),
+        (
+            "if (n := ack.acked) > 1000 and n < 2000:\n    return n\nelif n:\n    return 1\nelse:\n    return 2",
+            Value::Int(1500),
+        ),
         ("a = 1; b = 2\nreturn (a +\n  b)  # a line that goes on", Value::Int(3)),
         ("pass", Value::None),
         ("return", Value::None),
@@ -169,7 +175,10 @@ fn a_text_that_is_no_scheme_is_refused() {
         ("import penstock\nclass A(penstock.Scheme):\n    speed = 1\n", "no setting speed"),
         ("import penstock\nclass A(penstock.Scheme):\n    signals = \"up\"\n", "\"up\" are not known"),
         ("import penstock\nclass A(penstock.Scheme):\n    signals = \"backward\"\n", "no method on_signal"),
-        ("import penstock\nclass A(penstock.Scheme):\n    def on_ack(self, ack): pass\n", "a method of the scheme itself"),
+        (
+            "import penstock\nclass A(penstock.Scheme):\n    def on_ack(self, ack): pass\n",
+            "a method of the scheme itself",
+        ),
         ("import numpy\n", "the module numpy"),
         ("from math import sqrt\n", "\"from\""),
         ("def f():\n    pass\n", "a function outside"),
@@ -184,7 +193,8 @@ fn a_text_that_is_no_scheme_is_refused() {
     };
     assert!(point("Point(penstock.ReactionPoint):\n        pass\n").contains("that of no point"));
     assert!(point("ReactionPoint(penstock.CongestionPoint):\n        pass\n").contains("no class below"));
-    let method = |head: &str| point(&format!("ReactionPoint(penstock.ReactionPoint):\n        def {head}:\n            pass\n"));
+    let method =
+        |head: &str| point(&format!("ReactionPoint(penstock.ReactionPoint):\n        def {head}:\n            pass\n"));
     assert!(method("on_akc(self, ack)").contains("nobody calls on_akc"));
     assert!(method("on_ack(self)").contains("gets 1 arguments after self, not 0"));
     assert!(method("helper(x)").contains("the first argument of a method is self"));
@@ -247,7 +257,9 @@ fn no_text_makes_it_fail() {
             for _ in 0..=draw(3) {
                 let at = draw(own.len());
                 match draw(3) {
-                    0 => own[at] = *['(', ')', ':', '\n', ' ', '0', '"', '.', '-', 'é', '=', ','].get(draw(12)).unwrap(),
+                    0 => {
+                        own[at] = *['(', ')', ':', '\n', ' ', '0', '"', '.', '-', 'é', '=', ','].get(draw(12)).unwrap()
+                    }
                     1 => drop(own.remove(at)),
                     _ => own.insert(at, letters[draw(letters.len())]),
                 }
@@ -267,7 +279,8 @@ fn no_text_makes_it_fail() {
         let Ok(mut object) = program.make(Role::Reaction, &values, Value::Int(1_000_000)) else { continue };
         let Some(method) = program.method(Role::Reaction, "on_ack") else { continue };
         for _ in 0..3 {
-            ran += usize::from(program.call(Role::Reaction, method, &mut object, &values, &[acknowledgement()]).is_ok());
+            ran +=
+                usize::from(program.call(Role::Reaction, method, &mut object, &values, &[acknowledgement()]).is_ok());
         }
     }
     assert!(read > 300 && ran > 300, "{read} of 6000 were read, and {ran} calls returned");

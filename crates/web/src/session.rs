@@ -7,8 +7,8 @@ use penstock_results::jobs::{self, JobRow};
 use penstock_results::{Course, Summary};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
-use penstock_schemes::{Instant, SchemeConfig};
 use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::{Full, Sim};
 use serde::Serialize;
 

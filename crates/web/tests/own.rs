@@ -190,7 +190,9 @@ fn a_timer_that_is_not_set_again_is_off_and_one_in_the_past_is_refused() {
     let timer = |class: &str, body: &str| {
         let text = AIMD.replace("class Aimd", &format!("class {class}"));
         text + "\n        def on_start(self, now, flow):\n            self.timeout = now + 1_000_000\n\n        \
-                def on_timer(self, now):\n            " + body + "\n"
+                def on_timer(self, now):\n            "
+            + body
+            + "\n"
     };
     to_end(&under(&timer("Once", "pass")), 10_000);
     let own = refusal(&timer("Past", "self.timeout = now"));

@@ -101,7 +101,11 @@ fn content(point: &Point, function: Function, answer: &Value) -> Result<Option<[
     let wrong = || {
         let name = method_of(function).map_or("", |(_, name)| name);
         let message = format!("{name} returns {}", answer.written());
-        Error::new(point.place_of(function), message, format!("return None, or up to {WORDS} whole numbers, as in (n, 0)"))
+        Error::new(
+            point.place_of(function),
+            message,
+            format!("return None, or up to {WORDS} whole numbers, as in (n, 0)"),
+        )
     };
     let all = match answer {
         Value::None => return Ok(None),

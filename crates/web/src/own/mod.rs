@@ -95,12 +95,15 @@ fn compile(text: &str) -> Result<Current, Refusal> {
     let location = format!("{FILE}:{}", program.class);
     let parameters = program.parameters.iter().map(parameter).collect::<Result<Vec<_>, Error>>()?;
     let units = parameters.iter().map(|own| own.unit).collect();
-    let name = program.text("name").filter(|name| !name.is_empty()).map_or_else(|| name_of(&program.class), str::to_owned);
+    let name =
+        program.text("name").filter(|name| !name.is_empty()).map_or_else(|| name_of(&program.class), str::to_owned);
     let description = if program.description.is_empty() { "A scheme of the reader's." } else { &program.description };
     let var = |(name, meaning): &(String, String)| Var { name: lasting(name), description: lasting(meaning) };
     let variables = [&program.variables[0], &program.variables[1]].map(|own| own.iter().map(var).collect::<Vec<_>>());
     if variables.iter().any(|own| own.len() > VARIABLES) {
-        return Err(Error::new(program.at, format!("more than {VARIABLES} variables of a point"), "record fewer").into());
+        return Err(
+            Error::new(program.at, format!("more than {VARIABLES} variables of a point"), "record fewer").into()
+        );
     }
     let [cp, rp] = variables;
     let described = Described {
