@@ -237,7 +237,7 @@ engine-c: check-build
 LAB_PAGE := python/penstock/lab/page
 LAB_TABLES := .build/lab/theory
 LAB_WASM := target/wasm32-unknown-unknown/web/penstock_web.wasm
-LAB_SOURCES := $(filter-out %.d.ts,$(wildcard lab/src/*)) lab/build.mjs lab/index.html lab/icon.svg lab/gallery.json $(wildcard lab/lessons/*.json)
+LAB_SOURCES := $(filter-out %.d.ts,$(wildcard lab/src/*)) lab/build.mjs lab/index.html lab/icon.svg lab/gallery.json $(wildcard lab/lessons/*.json) $(wildcard examples/foreign/*.py)
 
 lab: $(LAB_PAGE)/index.html
 

@@ -60,6 +60,14 @@ const lessons = readdirSync(join(here, "lessons")).sort().map((name) => {
 writeFileSync(join(out, "lessons.json"), `${JSON.stringify(lessons, null, 1)}\n`);
 files.push("lessons.json");
 
+/** Templates for a scheme of the reader's are examples of the package, with the names of src/own.ts. */
+for (const name of ["aimd", "dctcp", "qcn", "theta_powertcp"]) {
+  const file = `own/${name}.py`;
+  mkdirSync(join(out, "own"), { recursive: true });
+  cpSync(join(here, "../examples/foreign", `${name}.py`), join(out, file));
+  files.push(file);
+}
+
 const hash = createHash("sha256");
 for (const file of files) hash.update(readFileSync(join(out, file)));
 const define = { VERSION: JSON.stringify(hash.digest("hex").slice(0, 16)), FILES: JSON.stringify(["./", ...files]) };

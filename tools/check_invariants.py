@@ -46,7 +46,15 @@ MAY_DEPEND_ON = {
         "penstock-results",
         "penstock-runner",
     },
-    "penstock-web": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-results"},
+    "penstock-script": set(),
+    "penstock-web": {
+        "penstock-schemes",
+        "penstock-sim",
+        "penstock-scenario",
+        "penstock-foreign",
+        "penstock-script",
+        "penstock-results",
+    },
     "penstock-capi": {"penstock-schemes", "penstock-endpoint"},
     "penstock-engine": {"penstock-schemes", "penstock-scenario", "penstock-runner"},
     "penstock-python": {

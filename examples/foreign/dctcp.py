@@ -38,3 +38,7 @@ class Dctcp(penstock.Scheme):
                 if step := self.towards >= self.window:
                     self.towards -= self.window
                 self.window += 1500 * step or ack.acked * slow
+
+        def on_silence(self, now, flow, lost):
+            self.settled, self.ssthresh = self.settled + lost, max(self.window // 2, 3000)
+            self.window, self.towards, self.cut, self.limiting = 1500, 0, self.sent, True

@@ -5,6 +5,8 @@ import type { Parameter, Parameters as Values, Plan, Scheme } from "./protocol";
 
 /** Steps of a slider. */
 const STEPS = 200;
+/** A scheme with no parameters to show first shows all of them at once, up to this number. */
+const SHOWN = 8;
 /** A slider reaches this many times above and below the value that it starts from, within the parameter's range. */
 const REACH = 16;
 
@@ -35,6 +37,7 @@ export class Parameters {
     const summary = document.createElement("summary");
     summary.textContent = `${tuned.length > 0 ? "More parameters" : "Parameters"} of ${scheme.name} (${rest.length})`;
     more.append(summary, ...list(rest));
+    more.open = tuned.length === 0 && rest.length <= SHOWN;
     this.place.replaceChildren(...list(tuned), ...(rest.length > 0 ? [more] : []));
   }
 

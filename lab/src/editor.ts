@@ -1,4 +1,4 @@
-/** The editor of the scenario: its text, the numbers of its lines, and a mistake in it. */
+/** An editor, of the scenario or of a scheme: its text, the numbers of its lines, and a mistake in it. */
 
 import { refusal } from "./engine";
 import type { Refusal } from "./protocol";
@@ -10,6 +10,9 @@ export class Editor {
     private readonly text: HTMLTextAreaElement,
     private readonly lines: HTMLElement,
     private readonly box: HTMLElement,
+    /** The button that takes the text. */
+    private readonly button: HTMLElement,
+    private readonly size = { what: "the scenario", most: MOST_TEXT },
   ) {
     text.addEventListener("scroll", () => this.number());
     text.addEventListener("input", () => this.number());
@@ -34,12 +37,13 @@ export class Editor {
   mistake(fault: Refusal): void {
     this.box.textContent = words(fault);
     this.box.hidden = false;
-    const active = document.activeElement?.id ?? "";
-    if (fault.line === null || (active !== "text" && active !== "apply")) return;
+    const active = document.activeElement;
+    if (fault.line === null || (active !== this.text && active !== this.button)) return;
     this.focus();
     const lines = this.text.value.split("\n");
     const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    this.text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
+    const end = start + (lines[fault.line - 1]?.length ?? 0);
+    this.text.setSelectionRange(Math.min(start + (fault.column ?? 1) - 1, end), end);
     // Some lines before it are seen, too. All are of one height.
     this.text.scrollTop = (this.text.scrollHeight * (fault.line - 5)) / lines.length;
   }
@@ -56,10 +60,11 @@ export class Editor {
   /** Keeps a text out that is longer than the page takes: laying it out would stop the page for seconds. */
   private admit(event: InputEvent): void {
     const added = event.data?.length ?? 0;
-    if (added === 0 || this.text.value.length + added <= MOST_TEXT) return;
+    const { what, most: limit } = this.size;
+    if (added === 0 || this.text.value.length + added <= limit) return;
     event.preventDefault();
-    const [long, most] = [this.text.value.length + added, MOST_TEXT].map((count) => count.toLocaleString("en"));
-    this.mistake(refusal(`the scenario would have ${long} characters, and here it has ${most} at most`, "larger ones run with penstock run"));
+    const [long, most] = [this.text.value.length + added, limit].map((count) => count.toLocaleString("en"));
+    this.mistake(refusal(`${what} would have ${long} characters, and here it has ${most} at most`, "larger ones run with penstock run"));
     this.reveal();
   }
 

@@ -27,6 +27,8 @@ export class EngineClient {
   private order = 0;
   private waiting = new Map<number, Waiting>();
   private patience = 0;
+  /** The text of the reader's scheme. */
+  private own = "";
   /** Whether the Worker has runs: one that has been started again has none. */
   holds = false;
 
@@ -39,6 +41,7 @@ export class EngineClient {
     this.worker = new Worker(address("worker.js"), { type: "module", name: address("engine.wasm") });
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.hear(event.data);
     this.worker.onerror = (event) => this.listener.refused(refusal(`the engine has failed: ${event.message}`, "change the scenario"));
+    if (this.own !== "") this.define(this.own).catch(() => undefined);
   }
 
   /** Lays out the runs, simulates up to a time, and goes on at a speed. The runs before stay where these are refused. */
@@ -92,6 +95,12 @@ export class EngineClient {
     });
   }
 
+  /** Takes the text of a scheme of the reader's, also after the Worker has been started again: the JSON of an Own. */
+  define(text: string): Promise<string | number> {
+    this.own = text;
+    return this.ask("defineScheme", text);
+  }
+
   private next(): number {
     this.order += 1;
     return this.order;
@@ -138,5 +147,5 @@ export class EngineClient {
 }
 
 export function refusal(message: string, hint: string): Refusal {
-  return { line: null, key: null, message, hint };
+  return { line: null, column: null, own: false, key: null, message, hint };
 }

@@ -1,7 +1,9 @@
 /** Files that the page gives: the scenario and the rows; picture.ts has the picture. */
 
+import { png } from "./picture";
 import type { JobRow } from "./protocol";
 import type { Series } from "./series";
+import type { RunView } from "./view";
 
 export function download(name: string, data: Blob): void {
   const link = document.createElement("a");
@@ -13,8 +15,18 @@ export function download(name: string, data: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** Gives a scenario, the rows of its runs, or their picture. */
+export async function save(kind: "toml" | "csv" | "png", text: string, views: RunView[]): Promise<void> {
+  const [view] = views;
+  if (!view) return;
+  const { name, question } = view.series.plan;
+  if (kind === "toml") download(`${name}.toml`, new Blob([text], { type: "application/toml" }));
+  else if (kind === "csv") for (const own of views) downloadRows(`${name}-${own.file}`, own.series);
+  else download(`${name}.png`, await png(question, views.map((own) => own.column())));
+}
+
 /** Gives the samples of a run, and its table of jobs where it has one. */
-export function downloadRows(name: string, series: Series): void {
+function downloadRows(name: string, series: Series): void {
   download(`${name}.csv`, new Blob([csv(series)], { type: "text/csv" }));
   if (series.jobs.length > 0) download(`${name}-jobs.csv`, new Blob([jobs(series)], { type: "text/csv" }));
 }

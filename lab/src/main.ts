@@ -6,20 +6,20 @@ import { Background } from "./background";
 import { Parameters } from "./controls";
 import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
-import { download, downloadRows } from "./exports";
-import { address, has, inNotebook, keep } from "./files";
+import { save } from "./exports";
+import { address, inNotebook, keep } from "./files";
 import { comparisons, JobControls, setting } from "./job";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Refusal, RunRequest, Scheme, Sources } from "./protocol";
 import { LinkControls, showSources } from "./links";
 import { legend } from "./network";
+import { OwnScheme } from "./own";
 import { byId, type Entry, listed, press } from "./page";
-import { png } from "./picture";
 import { type Rates, Scales, short } from "./plots";
 import { type Axes, decode, encode, type RunState, type State } from "./share";
-import type { Table } from "./theory";
+import { Tables } from "./tables";
 import { RunView } from "./view";
-import { clock, compared, firstQueue, nearest, SPEEDS, words } from "./words";
+import { answered, clock, firstQueue, nearest, SPEEDS, words } from "./words";
 
 /** A change that is dragged is applied when it rests for so long, ms. */
 const CALM_MS = 140;
@@ -30,10 +30,10 @@ class Lab {
   private schemes: Scheme[] = [];
   private gallery: Entry[] = [];
   private lessons: Lesson[] = [];
-  private readonly tables = new Map<string, Table>();
+  private readonly tables = new Tables();
   private views: RunView[] = [];
   private scales = new Scales();
-  private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, link: null, rates: "throughput", axes: {} };
+  private state: RunState = { text: "", own: "", compare: null, now_s: 0, speed: 0.01, view: null, link: null, rates: "throughput", axes: {} };
   /** The text that has been sent to the engine, which may refuse it. */
   private pending: RunState | null = null;
   /** The note beside the run that opens next. */
@@ -52,7 +52,8 @@ class Lab {
   /** Asked for while the engine is compiled. */
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
-  private readonly editor = new Editor(byId("text"), byId("lines"), byId("mistake"));
+  private readonly editor = new Editor(byId("text"), byId("lines"), byId("mistake"), byId("apply"));
+  private readonly own: OwnScheme;
   private readonly parameters: Parameters;
   private readonly background: Background;
   private readonly links: LinkControls;
@@ -66,6 +67,7 @@ class Lab {
       refused: (fault) => this.refused(fault),
       rows: (message) => this.take(message),
     });
+    this.own = new OwnScheme(this.engine, (text, location) => this.runOwn(text, location), () => this.saveSoon());
     this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.since(), key, text));
     this.links = new LinkControls(byId("link-controls"), this.engine, (event) => this.edit("changeLink", this.link(), this.since(), event));
     this.background = new Background(
@@ -118,6 +120,7 @@ class Lab {
       this.notice = refusal("the link is not one of this page, or is not whole; another run is shown", "copy all of the link");
     }
     if (state) {
+      this.own.show(state.draft || state.own);
       this.open(state, null);
       const lesson = this.lessons.findIndex(({ title }) => title === state.lesson);
       byId<HTMLSelectElement>("lesson").value = lesson < 0 ? "" : String(lesson);
@@ -166,6 +169,7 @@ class Lab {
 
   private open(state: RunState, speed: number | null): void {
     this.pending = state;
+    this.own.give(state.own);
     const runs: RunRequest[] = [{ text: state.text, scheme: null }];
     const set = state.compare === null ? null : setting(state.compare);
     if (state.compare !== null) runs.push({ text: state.text, scheme: set ? null : state.compare, set: set ?? {} });
@@ -192,7 +196,7 @@ class Lab {
     const chooser = { port: (chosen: string) => this.look(chosen), axes: (scheme: string, axes: Axes) => this.turn(scheme, axes) };
     const { rates, axes } = this.state;
     this.scales = new Scales();
-    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, rates, axes[description.plan.scheme], this.scales, chooser));
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser));
     byId("runs").classList.toggle("single", this.views.length === 1);
     this.sources = sources ?? { active: 0, most: 0 };
     for (const view of this.views) void this.explain(view);
@@ -202,15 +206,8 @@ class Lab {
 
   /** Loads the theory of a run, where the page has it. */
   private async explain(view: RunView): Promise<void> {
-    const entry = this.gallery.find(({ question }) => question === view.series.plan.question);
-    const name = `theory/${entry?.scenario}.${view.name}.json`;
-    if (!entry?.theory.includes(view.name) || !has(name)) return;
-    let table = this.tables.get(name);
-    if (!table) {
-      table = (await (await fetch(address(name))).json()) as Table;
-      this.tables.set(name, table);
-    }
-    if (this.views.includes(view)) view.explain(table);
+    const table = await this.tables.of(view, this.gallery);
+    if (table && this.views.includes(view)) view.explain(table);
   }
 
   /** Puts the state into the controls. */
@@ -224,7 +221,7 @@ class Lab {
     this.editor.show(this.state.text);
     const entry = this.gallery.find(({ question }) => question === plan.question);
     byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
-    byId<HTMLSelectElement>("scheme").value = plan.scheme;
+    byId<HTMLSelectElement>("scheme").value = this.own.location(plan.scheme);
     byId<HTMLSelectElement>("compare").value = this.state.compare ?? "";
     byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
     byId("summary").textContent = "";
@@ -235,7 +232,7 @@ class Lab {
     byId<HTMLSelectElement>("view").value = this.state.view ?? "";
     byId<HTMLSelectElement>("rates").value = this.state.rates;
     this.job.show(view.series);
-    this.parameters.show(plan, view.series.parameters(this.now()), this.schemes);
+    this.parameters.show(plan, view.series.parameters(this.now()), this.own.all(this.schemes));
     this.showRate();
   }
 
@@ -305,16 +302,9 @@ class Lab {
 
   /** Beside the question: the scheme under which it is asked, where that is not the scenario's, and the comparison of two runs. */
   private answer(): void {
-    const [first, second] = this.views;
-    if (!first) return;
-    const { plan } = first.series;
-    const entry = this.gallery.find(({ question }) => question === plan.question);
-    const parts = [];
-    if (entry?.scheme !== undefined && entry.scheme !== plan.scheme) parts.push(`Here under ${plan.scheme}, not ${entry.scheme}.`);
-    if (second && this.ended) parts.push(compared(first, second, this.state.view ?? ""));
-    if (this.ended) parts.push(`The run has come to its end: a change now holds from its start.`);
-    byId("answer").textContent = parts.join(" ");
-    byId("answer").hidden = parts.length === 0;
+    const text = answered(this.views, this.gallery, this.state.view ?? "", this.ended);
+    byId("answer").textContent = text;
+    byId("answer").hidden = text === "";
   }
 
   /** A frame of the screen. */
@@ -344,7 +334,10 @@ class Lab {
     requestAnimationFrame(frame);
   }
 
-  private refused(fault: Refusal): void {
+  private refused(given: Refusal): void {
+    // A scenario whose scheme has not been taken is refused for it.
+    const fault = (this.pending && this.own.fault) ?? given;
+    if (fault.own) this.own.mistake(fault);
     if (this.pending) this.unopened(this.pending, fault);
     else this.message(fault);
     this.pending = null;
@@ -362,8 +355,8 @@ class Lab {
       byId<HTMLSelectElement>("compare").value = state.compare ?? "";
       this.editor.focus();
     }
-    this.editor.mistake(fault);
-    if (alone) this.editor.reveal();
+    if (!fault.own) this.editor.mistake(fault);
+    if (alone && !fault.own) this.editor.reveal();
     else this.message(fault);
   }
 
@@ -374,7 +367,7 @@ class Lab {
 
   private quiet(): void {
     byId("message").hidden = true;
-    this.editor.quiet();
+    for (const editor of [this.editor, this.own]) editor.quiet();
   }
 
   /** Changes the text by a function of the engine, and runs it up to now. */
@@ -493,6 +486,16 @@ class Lab {
     this.open({ ...this.state, text: this.editor.written, now_s: this.since() }, this.playing ? this.state.speed : null);
   }
 
+  /** Runs the scenario under the reader's scheme, from its start. */
+  private runOwn(own: string, location: string): void {
+    this.parameters.forget();
+    const from = this.pending ?? this.state;
+    this.engine.ask("set", from.text, "scheme", location).then(
+      (text) => this.open({ ...from, own, text: String(text), now_s: 0 }, this.state.speed),
+      (fault: Refusal) => this.message(fault),
+    );
+  }
+
   private speed(speed: number): void {
     this.state.speed = speed;
     byId<HTMLSelectElement>("speed").value = String(nearest(speed));
@@ -502,7 +505,8 @@ class Lab {
 
   /** The whole of the page, for a link. */
   private whole(): State {
-    return { ...this.state, ...this.tour.reached };
+    const { written } = this.own;
+    return { ...this.state, ...this.tour.reached, draft: written === this.state.own ? "" : written };
   }
 
   /** Keeps the state in the address, so that a reload finds it. */
@@ -538,16 +542,6 @@ class Lab {
     for (const view of this.views) view.rebuild();
   }
 
-  private async save_as(kind: "toml" | "csv" | "png"): Promise<void> {
-    byId<HTMLDetailsElement>("export").open = false;
-    const [view] = this.views;
-    if (!view) return;
-    const { name, question } = view.series.plan;
-    if (kind === "toml") download(`${name}.toml`, new Blob([this.state.text], { type: "application/toml" }));
-    else if (kind === "csv") for (const own of this.views) downloadRows(`${name}-${own.file}`, own.series);
-    else download(`${name}.png`, await png(question, this.views.map((own) => own.column())));
-  }
-
   private listen(): void {
     const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
     const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
@@ -567,7 +561,12 @@ class Lab {
     on("apply", "click", () => this.apply());
     on("share", "click", () => void this.share());
     on("theme", "click", () => this.theme(document.documentElement.dataset["shade"] === "dark" ? "light" : "dark"));
-    for (const kind of ["toml", "csv", "png"] as const) on(`export-${kind}`, "click", () => void this.save_as(kind));
+    for (const kind of ["toml", "csv", "png"] as const) {
+      on(`export-${kind}`, "click", () => {
+        byId<HTMLDetailsElement>("export").open = false;
+        void save(kind, this.state.text, this.views);
+      });
+    }
     on("sources", "input", () => {
       byId("sources-shown").textContent = `${value("sources")} of ${this.sources.most}`;
       this.edit("changeSources", this.since(), Number(value("sources")));
@@ -591,6 +590,7 @@ class Lab {
       "+": () => this.speed(SPEEDS[Math.min(SPEEDS.length - 1, place + 1)] ?? 1),
       "-": () => this.speed(SPEEDS[Math.max(0, place - 1)] ?? 1),
       "Ctrl+Enter": () => this.apply(),
+      "Ctrl+Enter own": () => void this.own.apply(),
     });
   }
 }

@@ -24,15 +24,15 @@ export async function listed<T>(name: string): Promise<T[]> {
   return (await (await fetch(address(name))).json()) as T[];
 }
 
-/** Does what a key stands for: in the editor Ctrl+Enter alone, elsewhere the others, unless the reader types or a button takes the key. */
+/** Does what a key stands for: in the editor of the scenario Ctrl+Enter alone, in that of a scheme the same as "own". Elsewhere the others, unless the reader types or a button takes the key. */
 export function press(event: KeyboardEvent, acts: Record<string, () => void>): void {
   const { id, tagName } = event.target as HTMLElement;
-  const editor = id === "text";
+  const editor = id === "text" || id === "own-text";
   const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(tagName);
   if (!editor && (typing || event.ctrlKey || event.altKey || event.metaKey)) return;
   // A button that has the focus acts on the space bar itself.
   if (event.key === " " && ["BUTTON", "SUMMARY", "g"].includes(tagName)) return;
-  const act = acts[editor ? (event.ctrlKey ? `Ctrl+${event.key}` : "") : event.key];
+  const act = acts[editor ? (event.ctrlKey ? `Ctrl+${event.key}${id === "own-text" ? " own" : ""}` : "") : event.key];
   if (!act) return;
   if (!editor) event.preventDefault();
   act();

@@ -3,7 +3,7 @@
  * the keys of that. All other JSON of the engine is declared in types.ts.
  */
 
-import type { AssignedScheme, Description as Plan, QueuesColumn, RatesColumn } from "./types";
+import type { AssignedScheme, Description as Plan, QueuesColumn, RatesColumn, Scheme } from "./types";
 
 export type { LinkDescription as Link, Parameter, Scheme } from "./types";
 export type { Plan };
@@ -11,9 +11,19 @@ export type { Plan };
 /** A scenario that is wrong, or a run that is too large for a page. */
 export interface Refusal {
   line: number | null;
+  /** The letter in the line, from 1. */
+  column: number | null;
+  /** The line is one of the reader's scheme, and not of the scenario. */
+  own: boolean;
   key: string | null;
   message: string;
   hint: string | null;
+}
+
+/** A scheme of the reader's: how scenarios name it, and its entry as those of the catalogue. */
+export interface Own {
+  location: string;
+  scheme: Scheme;
 }
 
 /** Values by their names. */
@@ -81,7 +91,7 @@ export interface RunRequest {
 }
 
 /** Functions of the engine that change or read texts. */
-export type Call = "set" | "changeParameter" | "changeLink" | "changeSources" | "countSources" | "changeBackground" | "countBackground" | "readQuantity" | "writeQuantity" | "showQuantity";
+export type Call = "set" | "changeParameter" | "changeLink" | "changeSources" | "countSources" | "changeBackground" | "countBackground" | "readQuantity" | "writeQuantity" | "showQuantity" | "defineScheme";
 
 /** Messages to the Worker. Those that start or end a run have a number: rows say which of them they have heard of. */
 export type ToWorker =

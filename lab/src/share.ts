@@ -9,6 +9,8 @@ export type Axes = [string, string];
 export interface RunState {
   /** The scenario, as TOML. */
   text: string;
+  /** The text of a scheme of the reader's; "" for none. */
+  own: string;
   /** The scheme of the second run; null where there is one run alone. */
   compare: string | null;
   now_s: number;
@@ -30,7 +32,12 @@ export interface Place {
   step: number;
 }
 
-export type State = RunState & Place;
+/** What is written in the editor of the scheme; "" where that is the text that runs. */
+export interface Draft {
+  draft: string;
+}
+
+export type State = RunState & Place & Draft;
 
 /** More than the engine takes. */
 export const MOST_TEXT = 300_000;
@@ -64,7 +71,7 @@ async function inflate(deflated: Uint8Array<ArrayBuffer>): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text;
     text += value;
-    if (text.length > 2 * MOST_TEXT) {
+    if (text.length > 3 * MOST_TEXT) {
       await reader.cancel();
       throw new Error("too long");
     }
@@ -74,12 +81,13 @@ async function inflate(deflated: Uint8Array<ArrayBuffer>): Promise<string> {
 function checked(state: unknown): State | null {
   if (typeof state !== "object" || state === null) return null;
   // A link may be from a version without some of them, or be made without them.
-  const { text, compare, now_s, speed, view, link = null, rates = "throughput", axes = {}, lesson = null, step = 0 } = state as Record<string, unknown>;
+  const { text, own = "", draft = "", compare, now_s, speed, view, link = null, rates = "throughput", axes = {}, lesson = null, step = 0 } = state as Record<string, unknown>;
   const word = (value: unknown): value is string | null => value === null || (typeof value === "string" && value.length < 200);
   const number = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
-  if (typeof text !== "string" || text.length > MOST_TEXT) return null;
+  const short = (value: unknown): value is string => typeof value === "string" && value.length <= MOST_TEXT;
+  if (!short(text) || !short(own) || !short(draft)) return null;
   if (!word(compare) || !word(view) || !word(link) || !word(lesson) || !number(now_s) || !number(speed) || !number(step) || !areAxes(axes)) return null;
-  return { text, compare, now_s, speed, view, link, rates: rates === "allowed" ? "allowed" : "throughput", axes, lesson, step };
+  return { text, own, draft, compare, now_s, speed, view, link, rates: rates === "allowed" ? "allowed" : "throughput", axes, lesson, step };
 }
 
 function areAxes(value: unknown): value is Record<string, Axes> {

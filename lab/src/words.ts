@@ -1,5 +1,6 @@
 /** Sentences and choices of the page that follow from numbers. */
 
+import type { Entry } from "./page";
 import type { Plan, Refusal } from "./protocol";
 import type { Summary } from "./types";
 import type { RunView } from "./view";
@@ -13,7 +14,7 @@ export function clock(now_s: number): string {
 }
 
 /** The difference of two runs as text: of the times of their job, or of their queues. */
-export function compared(first: RunView, second: RunView, port: string): string {
+function compared(first: RunView, second: RunView, port: string): string {
   const [one, other] = [timeOfJob(first), timeOfJob(second)];
   if (one !== null && other !== null) {
     const [slow, fast, times] = one > other ? [first, second, one / other] : [second, first, other / one];
@@ -27,6 +28,19 @@ export function compared(first: RunView, second: RunView, port: string): string 
   const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
   if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
   return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
+}
+
+/** Beside the question: the scheme under which it is asked, where that is not the scenario's, and the comparison of two runs. */
+export function answered(views: RunView[], gallery: Entry[], port: string, ended: boolean): string {
+  const [first, second] = views;
+  if (!first) return "";
+  const { question, scheme } = first.series.plan;
+  const asked = gallery.find((entry) => entry.question === question)?.scheme;
+  const parts = [];
+  if (asked !== undefined && asked !== scheme) parts.push(`Here under ${scheme}, not ${asked}.`);
+  if (second && ended) parts.push(compared(first, second, port));
+  if (ended) parts.push("The run has come to its end: a change now holds from its start.");
+  return parts.join(" ");
 }
 
 /** The time of the first job of a run, s; null where there is none, or where it has not ended. */
@@ -46,7 +60,8 @@ export function nearest(speed: number): number {
   return SPEEDS.reduce((best, own) => (far(own) < far(best) ? own : best));
 }
 
-export function words({ line, key, message, hint }: Refusal): string {
-  const place = [line === null ? null : `line ${line}`, key].filter((part) => part !== null).join(", ");
+export function words({ line, column, own, key, message, hint }: Refusal): string {
+  const places = own ? ["own.py", `line ${line}`, `column ${column}`] : [line === null ? null : `line ${line}`, key];
+  const place = places.filter((part) => part !== null).join(", ");
   return `${place}${place ? ": " : ""}${message}${hint ? ` (${hint})` : ""}`;
 }

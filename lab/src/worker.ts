@@ -11,6 +11,7 @@ import init, {
   changeSources,
   countBackground,
   countSources,
+  defineScheme,
   readQuantity,
   schemes,
   set,
@@ -52,7 +53,7 @@ let scheduled = false;
 let measured = { at: 0, hops: 0, now: 0 };
 let shown = { hops_per_s: 0, speed: 0 };
 
-const CALLS = { set, changeParameter, changeLink, changeSources, countSources, changeBackground, countBackground, readQuantity, writeQuantity, showQuantity };
+const CALLS = { set, changeParameter, changeLink, changeSources, countSources, changeBackground, countBackground, readQuantity, writeQuantity, showQuantity, defineScheme };
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
@@ -98,7 +99,7 @@ function widthOf(description: string): number {
 }
 
 function refuse(whose: number, refusal: unknown): void {
-  const text = typeof refusal === "string" ? refusal : JSON.stringify({ line: null, key: null, message: String(refusal), hint: null });
+  const text = typeof refusal === "string" ? refusal : JSON.stringify({ line: null, column: null, own: false, key: null, message: String(refusal), hint: null });
   post({ type: "refused", id: whose, refusal: text });
 }
 

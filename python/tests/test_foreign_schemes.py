@@ -325,3 +325,33 @@ def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     own = scenario(f"{tmp_path}/halving.py:Halving").with_(changed).run(seed=1)
     assert own.summary["scheme"] == "halving"
     assert own.summary["actions"]
+
+
+ONCE = """
+import penstock
+
+class Once(penstock.Scheme):
+    class ReactionPoint(penstock.ReactionPoint):
+        def on_start(self, now, flow):
+            self.timeout = now + 1_000_000_000
+
+        def on_timer(self, now):
+            self.rate = self.rate // 2
+"""
+
+
+def test_a_timer_that_is_not_set_again_is_off(tmp_path: Path) -> None:
+    (tmp_path / "once.py").write_text(ONCE)
+    case = scenario(f"{tmp_path}/once.py:Once", duration="10 ms", flow=[{"from": "h0", "to": "h4"}])
+    (flow,) = case.run(seed=1).summary["flows"]
+    # 1 ms at 10 Gb/s, and 9 ms at 5 Gb/s.
+    assert flow["throughput_bps"] == pytest.approx(5.5e9, rel=0.02)
+
+
+@pytest.mark.parametrize("place", ["aimd.py:Aimd", "qcn.py:QcnLike"])
+def test_the_short_classes_fill_the_link_and_hold_its_queue(place: str) -> None:
+    summary = scenario(f"{EXAMPLES}/{place}", duration="60 ms", warmup="30 ms").run(seed=1).summary
+    (queue,) = summary["queues"]
+    assert queue["utilization"] > 0.9
+    assert 5_000 < queue["mean_octets"] < 60_000
+    assert summary["jain_index"] > 0.8

@@ -3,6 +3,7 @@
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::abi::{Function, Functions};
 use penstock_schemes::foreign::{Carrier, Definition, Guard};
+use penstock_schemes::quantity::Unreadable;
 use penstock_schemes::{
     Action, Bound, Condition, Forms, Info, Parameter, Profile, SignalPath, Signals, Unit, Value, Var,
 };
@@ -114,6 +115,81 @@ pub(crate) fn refused(location: &str, message: impl std::fmt::Display, hint: &st
 #[must_use]
 pub fn lasting(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// A parameter of a class, with its values as text.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its unit: one of [`Unit::named`], `threshold`, `choice` or `switch`.
+    pub unit: &'a str,
+    /// The words of a choice.
+    pub words: &'a [String],
+    /// Default, minimum and maximum.
+    pub range: [&'a str; 3],
+    /// As [`limit_of`] reads it.
+    pub bound: Option<&'a str>,
+    /// As [`condition_of`] reads it.
+    pub when: Option<&'a str>,
+    /// Where it is from.
+    pub source: &'a str,
+    /// Its effect.
+    pub description: &'a str,
+}
+
+impl Written<'_> {
+    /// The parameter, with texts that last.
+    ///
+    /// # Errors
+    /// If its unit is not known, or a text is none of this unit, no bound or no condition: the mistake and what to write.
+    pub fn read(&self) -> Result<Parameter, (String, String)> {
+        let Self { name, unit, words, range: [default, minimum, maximum], bound, when, source, description } = *self;
+        let of = format!("parameter {name}");
+        let unit = match unit {
+            "threshold" => Unit::Threshold,
+            "switch" => Unit::Switch,
+            "choice" => Unit::Choice(words.iter().map(|word| lasting(word)).collect::<Vec<_>>().leak()),
+            other => Unit::named(other).ok_or_else(|| {
+                let hint = "octets, threshold, s, bit/s, count, ratio, choice or switch";
+                (format!("{of}: \"{other}\" is no unit"), hint.to_owned())
+            })?,
+        };
+        let wrong = |message: String| {
+            let hint = "bound = \"at least NAME\" or \"at most line\"; when = \"NAME = WORD | WORD\"";
+            (format!("{of}: {message}"), hint.to_owned())
+        };
+        Ok(Parameter {
+            name: lasting(name),
+            unit,
+            default: value(unit, default, &of)?,
+            minimum: value(unit, minimum, &of)?,
+            maximum: value(unit, maximum, &of)?,
+            bound: bound.map(limit_of).transpose().map_err(wrong)?,
+            when: when.map(condition_of).transpose().map_err(wrong)?,
+            alias: None,
+            source: lasting(source),
+            description: lasting(description),
+        })
+    }
+}
+
+/// A value in a unit from its text; `of` names what it is of.
+///
+/// # Errors
+/// If it is none: the mistake and what to write.
+pub fn value(unit: Unit, text: &str, of: &str) -> Result<Value, (String, String)> {
+    match unit {
+        Unit::Switch => Ok(Value::Switch(text == "true")),
+        Unit::Choice(words) => match words.iter().find(|word| **word == text) {
+            Some(word) => Ok(Value::Choice(word)),
+            None => Err((format!("{of}: \"{text}\" is none of its words"), words.join(", "))),
+        },
+        _ => unit.read(text).map_err(|Unreadable { message, hint }| {
+            let hint = hint.unwrap_or_else(|| "write a number with its unit, as in \"33 KB\"".to_owned());
+            (format!("{of}: {message}"), hint)
+        }),
+    }
 }
 
 impl Described {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
-use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits};
+use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits, own};
 
 /// `value` as JSON.
 fn json(value: &impl Serialize) -> String {
@@ -196,6 +196,16 @@ pub fn schemes() -> String {
     catalogue::schemes()
 }
 
+/// Takes the text of a scheme of the reader's, as JSON: its location, by which scenarios name it, and its entry as those of [`schemes`].
+///
+/// # Errors
+/// If the text is no scheme.
+#[wasm_bindgen(js_name = defineScheme)]
+pub fn define_scheme(text: &str) -> Result<String, String> {
+    let (location, entry) = own::define(text).map_err(refused)?;
+    Ok(format!("{{\"location\":{},\"scheme\":{entry}}}", json(&location)))
+}
+
 /// The text with a key set, such as `schemes.qcn.q_eq`.
 ///
 /// # Errors
@@ -265,7 +275,7 @@ pub fn count_background(text: &str, link: &str, at_s: f64) -> Result<String, Str
 /// If it is none.
 #[wasm_bindgen(js_name = readQuantity)]
 pub fn read_quantity(text: &str, name: &str) -> Result<f64, String> {
-    let wrong = |Unreadable { message, hint }| refused(Refusal { line: None, key: None, message, hint });
+    let wrong = |Unreadable { message, hint }| refused(Refusal { hint, ..Refusal::new(message, "") });
     let value = unit(name)?.read(text).map_err(wrong)?;
     value.number().ok_or_else(|| refused(Refusal::new(format!("{name} has no numbers"), "choose a word")))
 }
@@ -329,6 +339,7 @@ mod tests {
         let refusal = set(TEXT, "duration.x", "1").unwrap_err();
         let sources = count_sources(TEXT, 0.0).unwrap();
         let background = count_background(TEXT, "sw0->h2", 0.0).unwrap();
+        let own = define_scheme("import penstock\nclass Keys(penstock.Scheme):\n    pass\n").unwrap();
         let written = [
             ("Description", described),
             ("Job", job["jobs"][0].to_string()),
@@ -336,6 +347,7 @@ mod tests {
             ("Refusal", refusal),
             ("Sources", sources),
             ("Background", background),
+            ("Own", own),
         ];
         for (interface, text) in written {
             let value: Value = serde_json::from_str(&text).unwrap();

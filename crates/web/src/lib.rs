@@ -15,17 +15,19 @@
 //!
 //! A run knows no changes from outside. A control that is moved changes the scenario's text, at the simulated time where the run
 //! stands, and the page runs the new text up to there: the run until then is the same. So the text says all of it, and gives the same
-//! result on the command line.
+//! result on the command line. A scheme of the reader's is a second text, in a part of Python (`own`).
 
 mod background;
 mod edits;
 pub mod export;
 mod messages;
+mod own;
 mod session;
 mod store;
 
 pub use background::{Background, change_background, count_background};
 pub use edits::{Sources, change_link, change_parameter, change_sources, count_sources, set};
 pub use messages::MESSAGE_COLUMNS;
+pub use own::define;
 pub use session::{Refusal, Session};
 pub use store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};

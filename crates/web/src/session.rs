@@ -7,12 +7,13 @@ use penstock_results::jobs::{self, JobRow};
 use penstock_results::{Course, Summary};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
-use penstock_schemes::Instant;
 use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::{Full, Sim};
 use serde::Serialize;
 
 use crate::messages::Messages;
+use crate::own;
 use crate::store::{QUEUE_COLUMNS, Store, width};
 
 /// Limits of a page in a browser are those of the command line divided by this.
@@ -25,12 +26,20 @@ const MOST_NUMBERS: u64 = 8_000_000;
 const MOST_FRAMES: usize = 1_000_000;
 /// The hint where a run is too large for a page.
 const ELSEWHERE: &str = "run it on the command line: penstock run";
+/// Events between two looks at the methods of a reader's scheme, and their steps in a call of [`Session::advance`]: a step takes some ten
+/// nanoseconds, and a page is to be heard.
+const OWN_SLICE: u64 = 500;
+const MOST_STEPS: u64 = 2_000_000;
 
 /// A scenario that is wrong, or a run that is too large for a page: location, message and hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The line of the text, counted from 1.
     pub line: Option<usize>,
+    /// The letter in it, counted from 1, where it is known.
+    pub column: Option<usize>,
+    /// The text is that of the reader's scheme, and not the scenario.
+    pub own: bool,
     /// The key, as a dotted path.
     pub key: Option<String>,
     /// The mistake, as text.
@@ -42,13 +51,13 @@ pub struct Refusal {
 impl From<ScenarioError> for Refusal {
     fn from(error: ScenarioError) -> Self {
         let ScenarioError { line, key, message, hint, .. } = error;
-        Self { line, key, message, hint }
+        Self { line, column: None, own: false, key, message, hint }
     }
 }
 
 impl Refusal {
     pub(crate) fn new(message: impl Into<String>, hint: &str) -> Self {
-        Self { line: None, key: None, message: message.into(), hint: Some(hint.to_owned()) }
+        Self { line: None, column: None, own: false, key: None, message: message.into(), hint: Some(hint.to_owned()) }
     }
 }
 
@@ -72,6 +81,9 @@ enum State {
 struct Running {
     sim: Sim<Mixed, Store, Full>,
     course: Course,
+    /// A scheme of the reader's runs, and the mistake that one of its methods has made.
+    own: bool,
+    failed: Option<Refusal>,
 }
 
 #[derive(Debug)]
@@ -108,13 +120,19 @@ impl Session {
             let hint = "record less: [record] interval = \"…\", queues = [\"…\"], or a shorter duration";
             return Err(Refusal::new(message, hint));
         }
-        let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
+        own::begin();
+        let configs = plan.configs();
+        let has_own = configs.iter().any(|config| matches!(config, SchemeConfig::Foreign(_)));
+        let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &configs, plan.seed, Store::new(&plan));
         sim.feed(plan.generated.arrivals());
         let messages = Messages::default();
         plan.generated.work().into_iter().for_each(|work| sim.employ(messages.of(work)));
         sim.configure(&plan.network, plan.seed, plan.settings());
-        let course = Course::new(&plan);
-        Ok(Self { plan, messages, state: State::Running(Box::new(Running { sim, course })) })
+        if let Some(error) = own::failure() {
+            return Err(error.into());
+        }
+        let running = Running { sim, course: Course::new(&plan), own: has_own, failed: None };
+        Ok(Self { plan, messages, state: State::Running(Box::new(running)) })
     }
 
     /// The plan of the run.
@@ -127,22 +145,37 @@ impl Session {
     /// run is cut into calls changes nothing in it.
     ///
     /// # Errors
-    /// If there are more frames than a page holds.
+    /// If there are more frames than a page holds, or a method of the reader's scheme has failed.
     pub fn advance(&mut self, until: Instant, work: u64) -> Result<bool, Refusal> {
         let State::Running(running) = &mut self.state else { return Ok(true) };
-        let Running { sim, course } = &mut **running;
+        own::begin();
+        let Running { sim, course, own, failed } = &mut **running;
+        if let Some(refusal) = failed {
+            return Err(refusal.clone());
+        }
         let most = sim.events() + work;
         while let Some(stop) = course.next() {
             let left = most.saturating_sub(sim.events());
-            if left == 0 || !sim.run_slice(stop.min(until), left) {
-                check(sim)?;
+            let slice = if *own { left.min(OWN_SLICE) } else { left };
+            let is_there = left > 0 && own::steps() < MOST_STEPS && sim.run_slice(stop.min(until), slice);
+            check(sim)?;
+            if let Some(error) = own::failure() {
+                return Err(failed.insert(error.into()).clone());
+            }
+            if !is_there && left > slice && own::steps() < MOST_STEPS {
+                continue;
+            }
+            if !is_there {
                 return Ok(false);
             }
-            check(sim)?;
             if sim.now() < stop && !sim.is_over() {
                 return Ok(true);
             }
             course.measure(sim, false);
+            // A sample asks for variables.
+            if let Some(error) = own::failure() {
+                return Err(failed.insert(error.into()).clone());
+            }
         }
         self.end();
         Ok(true)
@@ -151,7 +184,7 @@ impl Session {
     /// Takes the summary of a run that has come to its end.
     fn end(&mut self) {
         let State::Running(running) = std::mem::replace(&mut self.state, State::Ending) else { return };
-        let Running { sim, course } = *running;
+        let Running { sim, course, .. } = *running;
         let (at, events, hops) = (sim.now(), sim.events(), sim.packet_hops());
         let (outcome, store) = sim.finish();
         let over = at < Instant::ZERO + self.plan.duration;

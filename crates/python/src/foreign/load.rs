@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use penstock_foreign::define::{Described, condition_of, lasting, limit_of};
+use penstock_foreign::define::{self, Described, Written, lasting};
 use penstock_scenario::foreign::Refusal;
 use penstock_schemes::foreign::Definition;
-use penstock_schemes::quantity::Unreadable;
-use penstock_schemes::{Parameter, Profile, Unit, Value, Var};
+use penstock_schemes::{Parameter, Profile, Var};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -90,8 +89,8 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
             |(name, description): (String, String)| Var { name: lasting(&name), description: lasting(&description) };
         all.into_iter().map(var).collect()
     });
-    let own = entry.parameters.into_iter();
-    let parameters: Vec<Parameter> = own.map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
+    let parameters: Vec<Parameter> =
+        entry.parameters.iter().map(|own| parameter(own, location)).collect::<Result<_, _>>()?;
     let own = entry.profiles.into_iter();
     let profiles = own.map(|own| profile(own, &parameters, location)).collect::<Result<_, _>>()?;
     let described = Described {
@@ -118,51 +117,17 @@ fn definition(entry: Entry, has: &[Vec<bool>; 3], user: u64, location: &str) -> 
     described.define(location)
 }
 
-fn parameter(own: EntryParameter, location: &str) -> Result<Parameter, Refusal> {
-    let unit = match own.unit.as_str() {
-        "threshold" => Unit::Threshold,
-        "switch" => Unit::Switch,
-        "choice" => Unit::Choice(own.words.iter().map(|word| lasting(word)).collect::<Vec<_>>().leak()),
-        other => Unit::named(other).ok_or_else(|| Refusal {
-            message: format!("{location}: parameter {}: \"{other}\" is no unit", own.name),
-            hint: "octets, threshold, s, bit/s, count, ratio, choice or switch".to_owned(),
-        })?,
-    };
-    let error = |message: String| Refusal {
-        message: format!("{location}: parameter {}: {message}", own.name),
-        hint: "bound = \"at least NAME\" or \"at most line\"; when = \"NAME = WORD | WORD\"".to_owned(),
-    };
-    let of = format!("parameter {}", own.name);
-    Ok(Parameter {
-        name: lasting(&own.name),
-        unit,
-        default: value(unit, &own.default, &of, location)?,
-        minimum: value(unit, &own.minimum, &of, location)?,
-        maximum: value(unit, &own.maximum, &of, location)?,
-        bound: own.bound.as_deref().map(limit_of).transpose().map_err(error)?,
-        when: own.when.as_deref().map(condition_of).transpose().map_err(error)?,
-        alias: None,
-        source: lasting(&own.source),
-        description: lasting(&own.description),
-    })
+fn parameter(own: &EntryParameter, location: &str) -> Result<Parameter, Refusal> {
+    let EntryParameter { name, unit, words, default, minimum, maximum, bound, when, source, description } = own;
+    let range = [default, minimum, maximum].map(String::as_str);
+    let (bound, when) = (bound.as_deref(), when.as_deref());
+    Written { name, unit, words, range, bound, when, source, description }
+        .read()
+        .map_err(|wrong| of_class(wrong, location))
 }
 
-/// A value from its text; `of` names what it is of.
-fn value(unit: Unit, text: &str, of: &str, location: &str) -> Result<Value, Refusal> {
-    match unit {
-        Unit::Switch => Ok(Value::Switch(text == "true")),
-        Unit::Choice(words) => match words.iter().find(|word| **word == text) {
-            Some(word) => Ok(Value::Choice(word)),
-            None => Err(Refusal {
-                message: format!("{location}: {of}: \"{text}\" is none of its words"),
-                hint: words.join(", "),
-            }),
-        },
-        _ => unit.read(text).map_err(|Unreadable { message, hint }| Refusal {
-            message: format!("{location}: {of}: {message}"),
-            hint: hint.unwrap_or_else(|| "write a number with its unit, as in \"33 KB\"".to_owned()),
-        }),
-    }
+fn of_class((message, hint): (String, String), location: &str) -> Refusal {
+    Refusal { message: format!("{location}: {message}"), hint }
 }
 
 fn profile(
@@ -175,7 +140,8 @@ fn profile(
             message: format!("{location}: profile {name}: there is no parameter {set}"),
             hint: "name one of the class".to_owned(),
         })?;
-        Ok((known.name, value(known.unit, &text, &format!("profile {name}: {set}"), location)?))
+        let read = define::value(known.unit, &text, &format!("profile {name}: {set}"));
+        Ok((known.name, read.map_err(|wrong| of_class(wrong, location))?))
     };
     let settings: Vec<_> = settings.into_iter().map(setting).collect::<Result<_, _>>()?;
     Ok(Profile { name: lasting(&name), description: lasting(&description), settings: settings.leak() })

@@ -187,6 +187,10 @@ where
 {
     with(number, name, |py, point| {
         let method = point.method(name).expect("a function is in the table where the class has the method");
+        if name == "on_timer" {
+            // One that the method does not set again is off.
+            point.object.setattr(py, intern!(py, "timeout"), py.None())?;
+        }
         let answer = answer(method.bind(py).call1(arguments(py)?)?)?;
         after.take(py, point)?;
         Ok(answer)
