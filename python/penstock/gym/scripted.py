@@ -74,11 +74,8 @@ class Dcqcn:
         for agent in env.due:
             own = self._flows[agent]
             learnt = env.learnt(agent)
-            if own.timer is not None and own.timer <= now:
-                own.time_stage += 1
-                own.timer = now + self._time_reset
-                self._increase(own)
-            elif learnt.signals > own.signals:
+            # Signals and octets are counted; a timer of this instant may still be to come.
+            if learnt.signals > own.signals:
                 own.signals = learnt.signals
                 self._cut(own, now)
                 self._count_octets(agent, own, learnt.sent_octets)
@@ -86,6 +83,10 @@ class Dcqcn:
                 own.byte_stage += 1
                 self._increase(own)
                 self._count_octets(agent, own, learnt.sent_octets)
+            elif own.timer is not None and own.timer <= now:
+                own.time_stage += 1
+                own.timer = now + self._time_reset
+                self._increase(own)
             env.wake_at(agent, own.timer)
             actions[agent] = np.array([own.rate / own.line])
         return actions
