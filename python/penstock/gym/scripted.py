@@ -34,7 +34,7 @@ class Dcqcn:
     """The reaction point of DCQCN (Zhu et al. 2015, section 3.2), with the readings of the scheme ``dcqcn``'s defaults.
 
     It needs ``FlowRates(scheme="dcqcn", action="share", signals=True)``, and is called with each observation. The run
-    is then that of the scheme itself, bit for bit, but for the counts of the scheme's own decisions.
+    is then that of the scheme itself, bit for bit, but for the counts of the scheme's decisions and limiters.
 
     Args:
         env: the environment, which it asks for signals and wakes.
