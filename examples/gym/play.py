@@ -1,6 +1,6 @@
 """Plays a workload of the arena with the policy that `train.py` has trained, beside schemes that decide themselves.
 
-    python play.py [--weights policy.json] [--schemes dcqcn timely ...] [--step-us 20]
+    python play.py [--weights policy.json] [--published rlcc_nn_model] [--schemes dcqcn timely ...] [--step-us 20]
 
 The workload is `arena/permutation`, which the policy has never seen: 32 flows of 25 MB over a leaf-spine network whose
 hash puts too many of them onto some lines. The judge is the arena's, the 99th percentile of slowdowns.
@@ -9,7 +9,7 @@ hash puts too many of them onto some lines. The judge is the arena's, the 99th p
 import argparse
 from pathlib import Path
 
-from policy import Policy
+from policy import Policy, Published
 
 from penstock import Scenario, gym
 from penstock.summary import Summary
@@ -22,7 +22,8 @@ def main() -> None:
     """Plays, and prints a line each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--weights", type=Path, default=Path(__file__).with_name("policy.json"))
-    parser.add_argument("--schemes", nargs="+", default=SCHEMES)
+    parser.add_argument("--published", type=Path)
+    parser.add_argument("--schemes", nargs="*", default=SCHEMES)
     parser.add_argument("--step-us", type=float, default=20.0)
     given = parser.parse_args()
     scenario = Scenario.named("arena/permutation")
@@ -30,6 +31,8 @@ def main() -> None:
         show(scheme, scenario.run(scheme=scheme).summary)
     env = gym.FlowRates(scenario.with_({"scheme": "timely", **SEGMENT}), step_s=given.step_us * 1e-6)
     show("the policy", gym.play(env, Policy(given.weights)).summary)
+    if given.published is not None:
+        show("RL-CC's", gym.play(env, Published(given.published)).summary)
 
 
 def show(name: str, summary: Summary) -> None:

@@ -1,4 +1,4 @@
-"""The policy that `train.py` has trained: the network of its weights, in numpy."""
+"""Policies for rates of flows: the network that `train.py` has trained, in numpy, and the published one of RL-CC."""
 
 import json
 from pathlib import Path
@@ -34,3 +34,24 @@ class Policy:
         weights, bias = self._layers[-1]
         actions = np.clip(rows @ weights.T + bias, -1.0, 1.0)
         return dict(zip(seen, actions, strict=True))
+
+
+class Published:
+    """The network that RL-CC's authors publish (benja263/rl-cc, `trained_models/rlcc_nn_model`); it needs torch.
+
+    Args:
+        path: a copy of that file; the repository has no licence, so that none is here.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import torch
+
+        state = torch.load(path, map_location="cpu", weights_only=True)["model_state_dict"]
+        self._layers = [weights.numpy() for weights in state.values()]
+
+    def __call__(self, seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the action of each flow."""
+        rows = np.stack([*seen.values()]).astype(np.float32)
+        for weights in self._layers[:-1]:
+            rows = np.maximum(rows @ weights.T, 0.0)
+        return dict(zip(seen, np.tanh(rows @ self._layers[-1].T), strict=True))

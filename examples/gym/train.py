@@ -47,13 +47,13 @@ class Flows(VecEnv):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         found, rewards, terminated, truncated, infos = self.own.step(self.actions)
         over = terminated | truncated
-        told: list[dict[str, Any]] = [{"TimeLimit.truncated": bool(cut)} for cut in truncated]
+        infos_of: list[dict[str, Any]] = [{"TimeLimit.truncated": bool(cut)} for cut in truncated]
         for entry in np.flatnonzero(over):
-            told[entry]["terminal_observation"] = scaled(infos["final_obs"][entry])
+            infos_of[entry]["terminal_observation"] = scaled(infos["final_obs"][entry])
         # Errors reach 100 with a full buffer: their squares would drown all others.
         rewards = -np.log1p(-rewards)
         self.rewards.append(float(rewards.mean()))
-        return scaled(found), rewards, over, told
+        return scaled(found), rewards, over, infos_of
 
     def close(self) -> None:
         pass

@@ -196,8 +196,8 @@ impl PyAgents {
         self.of_flow(place, flow, |own| own.stepper.wake_after(flow, octets))
     }
 
-    /// What the source of a flow has learnt since the start of a run: acknowledgements, those that echo a mark, signals, round trips added
-    /// up in s, octets sent; and the rate that it may use, bit/s.
+    /// Counts of a flow's source since the start of a run: acknowledgements, those that echo a mark, signals. Then round trips added up in
+    /// s, octets sent, and the rate that it may use, bit/s.
     fn learnt(&self, place: usize, flow: usize) -> PyResult<(u64, u64, u64, f64, u64, u64)> {
         self.of_flow(place, flow, |own| {
             let (found, rate) = (own.stepper.learnt(flow), own.stepper.rate_of(flow));
