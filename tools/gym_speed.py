@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from penstock import Scenario, gym
 
 LEAST_STEPS_A_SECOND = 100_000
@@ -124,7 +123,9 @@ def hops_of(summary: Any) -> int:
 
 ENVIRONMENTS: dict[str, Callable[[Scenario], Callable[[], int]]] = {
     "HostRates": hosts,
-    f"HostRatesVector of {TOGETHER}": lambda base: vector(gym.HostRatesVector(base, TOGETHER, step_s=STEP_S, threads=1)),
+    f"HostRatesVector of {TOGETHER}": lambda base: vector(
+        gym.HostRatesVector(base, TOGETHER, step_s=STEP_S, threads=1)
+    ),
     "FlowRates, both flows at once": flows,
     f"FlowRatesVector of {TOGETHER} flows": lambda base: vector(
         gym.FlowRatesVector(base, TOGETHER, step_s=STEP_S, threads=1)

@@ -24,7 +24,9 @@ class Policy:
 
     def __init__(self, path: Path) -> None:
         layers = json.loads(path.read_text(encoding="utf-8"))
-        self._layers = [(np.array(own["weights"]), np.array(own["bias"])) for own in layers]
+        self._layers = [
+            (np.array(own["weights"]), np.array(own["bias"])) for own in layers
+        ]
 
     def __call__(self, seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the action of each flow, without the noise of training."""
@@ -46,7 +48,9 @@ class Published:
     def __init__(self, path: Path) -> None:
         import torch
 
-        state = torch.load(path, map_location="cpu", weights_only=True)["model_state_dict"]
+        state = torch.load(path, map_location="cpu", weights_only=True)[
+            "model_state_dict"
+        ]
         self._layers = [weights.numpy() for weights in state.values()]
 
     def __call__(self, seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

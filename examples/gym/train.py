@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from penstock.gym import FlowRatesVector
 from policy import scaled
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
-
-from penstock.gym import FlowRatesVector
 
 HERE = Path(__file__).parent
 DRAWS = {"topology.star.link_delay": {"from": "500 ns", "to": "4 us", "log": True}}
@@ -32,9 +31,17 @@ class Flows(VecEnv):
 
     def __init__(self, seed: int) -> None:
         self.own = FlowRatesVector(
-            HERE / "incast.toml", RUNS * FLOWS, step_s=20e-6, draws=DRAWS, autoreset_mode="SameStep"
+            HERE / "incast.toml",
+            RUNS * FLOWS,
+            step_s=20e-6,
+            draws=DRAWS,
+            autoreset_mode="SameStep",
         )
-        super().__init__(RUNS * FLOWS, self.own.single_observation_space, self.own.single_action_space)
+        super().__init__(
+            RUNS * FLOWS,
+            self.own.single_observation_space,
+            self.own.single_action_space,
+        )
         self.first_seed = seed
         self.rewards: list[float] = []
 
@@ -44,10 +51,14 @@ class Flows(VecEnv):
     def step_async(self, actions: np.ndarray) -> None:
         self.actions = actions
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step_wait(
+        self,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         found, rewards, terminated, truncated, infos = self.own.step(self.actions)
         over = terminated | truncated
-        infos_of: list[dict[str, Any]] = [{"TimeLimit.truncated": bool(cut)} for cut in truncated]
+        infos_of: list[dict[str, Any]] = [
+            {"TimeLimit.truncated": bool(cut)} for cut in truncated
+        ]
         for entry in np.flatnonzero(over):
             infos_of[entry]["terminal_observation"] = scaled(infos["final_obs"][entry])
         # Errors reach 100 with a full buffer: their squares would drown all others.
@@ -64,7 +75,9 @@ class Flows(VecEnv):
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         pass
 
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+    ) -> list[Any]:
         raise NotImplementedError(method_name)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
@@ -84,7 +97,9 @@ class Curve(BaseCallback):
     def _on_rollout_end(self) -> None:
         self.rows.append((self.num_timesteps, float(np.mean(self.env.rewards))))
         self.env.rewards.clear()
-        print(f"{self.num_timesteps} decisions, {self.rows[-1][1]:.4f} each", flush=True)
+        print(
+            f"{self.num_timesteps} decisions, {self.rows[-1][1]:.4f} each", flush=True
+        )
 
 
 def main() -> None:
@@ -112,14 +127,19 @@ def main() -> None:
     model.learn(given.steps, callback=curve)
     layers = [*model.policy.mlp_extractor.policy_net[::2], model.policy.action_net]
     weights = [
-        {"weights": own.weight.detach().numpy().round(5).tolist(), "bias": own.bias.detach().numpy().round(5).tolist()}
+        {
+            "weights": own.weight.detach().numpy().round(5).tolist(),
+            "bias": own.bias.detach().numpy().round(5).tolist(),
+        }
         for own in layers
     ]
     (given.out / "policy.json").write_text(json.dumps(weights) + "\n", encoding="utf-8")
     with (given.out / "curve.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("decisions", "reward"))
-        writer.writerows((decisions, f"{reward:.5f}") for decisions, reward in curve.rows)
+        writer.writerows(
+            (decisions, f"{reward:.5f}") for decisions, reward in curve.rows
+        )
     print(f"{time.perf_counter() - curve.begun_s:.0f} s")
 
 

@@ -132,8 +132,9 @@ def test_dcqcn_as_a_scripted_agent_is_the_native_scheme_bit_for_bit(byte_reset: 
     assert _compared(other.summary, scripted=True)["flows"] != native["flows"]
 
 
-def test_native_sources_play_the_plain_run_and_have_a_score() -> None:
-    env = FlowRates(_small("timely"), step_s=STEP_S, native=True)
+@pytest.mark.parametrize("acks", [None, 3])
+def test_native_sources_play_the_plain_run_and_have_a_score(acks: int | None) -> None:
+    env = FlowRates(_small("timely"), step_s=STEP_S, acks=acks, native=True)
     score = gym.play(env, seed=3)
     assert _compared(score.summary) == _compared(_small("timely").run(seed=3).summary)
     assert score.reward < 0

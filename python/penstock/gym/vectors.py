@@ -108,7 +108,7 @@ class _Vector(VectorEnv["NDArray[Any]", "NDArray[Any]", "NDArray[Any]"]):  # typ
             self._tell(place, infos, summary)
 
     def _tell(self, place: int, infos: dict[str, Any], info: dict[str, Any]) -> None:
-        """Add what is known of a run, as Gymnasium has it: an array over all entries, and a mask of those that have it."""
+        """Add what is known of a run, as Gymnasium has it: arrays over all entries, and masks of those that have it."""
         for key, value in info.items():
             empty = np.zeros(self.num_envs, np.int64) if isinstance(value, int) else np.full(self.num_envs, None)
             for entry in self._entries(place):
