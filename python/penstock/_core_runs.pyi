@@ -141,9 +141,7 @@ class Agents:
             ValueError: agents cannot decide on the rates of its flows.
         """
 
-    def step(
-        self, actions: NDArray[Any], seen: NDArray[Any], rewards: NDArray[Any], flags: NDArray[Any]
-    ) -> None:
+    def step(self, actions: NDArray[Any], seen: NDArray[Any], rewards: NDArray[Any], flags: NDArray[Any]) -> None:
         """Take a step of each run that has not ended, and write the results.
 
         Raises:
