@@ -1,10 +1,10 @@
 """Trains one policy for the rates of all flows, with PPO of Stable-Baselines3, on the processor, in minutes.
 
     pip install 'penstock[gym]' stable-baselines3
-    python train.py [--steps 400000] [--seed 1] [--out .]
+    python train.py [--steps 512000] [--seed 1] [--out .]
 
 The incast of `incast.toml`, with links of 0.5 to 4 us that each episode draws, in 16 runs of 8 flows at a time. It
-writes the weights (`policy.json`, which `play.py` reads) and the learning curve (`curve.csv`).
+writes the weights (`policy.json`, which `play.py` reads) and the learning curve (`curve.csv`, `curve.svg`).
 """
 
 import argparse
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from penstock.figures.style import FLOW_COLOURS, lay_out, save, sheet, styled
 from penstock.gym import FlowRatesVector
 from policy import scaled
 from stable_baselines3 import PPO
@@ -105,7 +106,7 @@ class Curve(BaseCallback):
 def main() -> None:
     """Trains, and writes weights and curve."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=400_000)
+    parser.add_argument("--steps", type=int, default=512_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=HERE)
     given = parser.parse_args()
@@ -140,7 +141,28 @@ def main() -> None:
         writer.writerows(
             (decisions, f"{reward:.5f}") for decisions, reward in curve.rows
         )
+    draw(given.out / "curve.csv", given.out / "curve.svg")
     print(f"{time.perf_counter() - curve.begun_s:.0f} s")
+
+
+def draw(curve: Path, out: Path) -> None:
+    """Draws a learning curve."""
+    with curve.open(encoding="utf-8", newline="") as file:
+        rows = [
+            (int(row["decisions"]), float(row["reward"]))
+            for row in csv.DictReader(file)
+        ]
+    with styled():
+        figure = sheet(6.4, 2.8)
+        axes = figure.subplots()
+        axes.plot(
+            *zip(*rows, strict=True), marker="o", markersize=3, color=FLOW_COLOURS[0]
+        )
+        axes.set_xlabel("decisions of all flows")
+        axes.set_ylabel("mean of -ln(1 + error²)")
+        axes.set_ylim(top=0.0)
+        lay_out(figure)
+        save(figure, out)
 
 
 if __name__ == "__main__":
