@@ -65,7 +65,8 @@ impl Watch {
     /// Follows the first `flows` flows, and pauses by a rule.
     pub(crate) fn follow(&mut self, flows: usize, pauses: Pauses) {
         let next_ack = if pauses.acks == 0 { u64::MAX } else { pauses.acks };
-        let fresh = Followed { learnt: Learnt::default(), next_ack, next_octet: u64::MAX, wake_at: Instant::NEVER, due: false };
+        let fresh =
+            Followed { learnt: Learnt::default(), next_ack, next_octet: u64::MAX, wake_at: Instant::NEVER, due: false };
         (self.pauses, self.flows) = (pauses, vec![fresh; flows]);
     }
 
