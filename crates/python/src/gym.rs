@@ -1,19 +1,21 @@
 //! `Agents`: runs in steps for agents that learn, many at a time, in threads without Python's lock.
 
+mod crew;
 mod flows;
 mod hosts;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_runner::{NotFree, Pauses, RunError};
 use penstock_schemes::{Duration, Instant};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors::{output_error, scenario_error};
 use crate::scenario::{PyScenario, Seed, chosen};
+use crew::{Crew, Items};
 use flows::{FlowRules, Flows, WIDTH};
 use hosts::{HostRules, Hosts};
 
@@ -63,18 +65,34 @@ struct Numbers {
 /// Runs in steps, and agents who decide between two of them.
 #[pyclass(name = "Agents", module = "penstock._core", frozen)]
 pub(crate) struct PyAgents {
-    places: Vec<Mutex<Place>>,
+    crew: Crew<Places>,
     rules: Rules,
-    step: Duration,
-    threads: usize,
     numbers: Mutex<Numbers>,
+    /// A step is being taken.
+    stepping: AtomicBool,
+}
+
+/// The runs, and the time of a step.
+struct Places {
+    places: Vec<Mutex<Place>>,
+    step: Duration,
+}
+
+impl Items for Places {
+    fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    fn take(&self, index: usize) {
+        lock(&self.places[index]).step(self.step);
+    }
 }
 
 #[pymethods]
 impl PyAgents {
     /// One agent a run, which caps hosts.
     #[staticmethod]
-    fn hosts(runs: usize, threads: usize, step_s: f64, most_octets: f64, least: f64) -> Self {
+    fn hosts(runs: usize, threads: usize, step_s: f64, most_octets: f64, least: f64) -> PyResult<Self> {
         Self::new(runs, threads, step_s, Rules::Hosts(HostRules { most_octets, least }))
     }
 
@@ -90,7 +108,7 @@ impl PyAgents {
         acks: u64,
         signals: bool,
         held: bool,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let pauses = Pauses { acks, signals };
         Self::new(runs, threads, step_s, Rules::Flows(FlowRules { target, least, factors, pauses, held }))
     }
@@ -121,7 +139,7 @@ impl PyAgents {
             Rules::Flows(rules) => py.detach(|| Flows::new(plan, rules)).map(|own| own.map(Task::Flows)),
         };
         let task = task.map_err(|error| output_error(&error))?.map_err(|error| not_free(error, name))?;
-        self.place(place)?.begin(task, self.step);
+        self.place(place)?.begin(task, self.crew.work().step);
         Ok(())
     }
 
@@ -135,17 +153,13 @@ impl PyAgents {
         rewards: PyBuffer<f64>,
         flags: PyBuffer<u8>,
     ) -> PyResult<()> {
-        let mut numbers = self.numbers();
-        numbers.actions.resize(actions.item_count(), 0.0);
-        actions.copy_to_slice(py, &mut numbers.actions)?;
-        let width = numbers.actions.len() / self.places.len().max(1);
-        for (own, row) in self.places.iter().zip(numbers.actions.chunks(width.max(1))) {
-            let mut own = lock(own);
-            own.actions.clear();
-            own.actions.extend_from_slice(row);
+        // No lock is held while Python's is given up: whoever has one could wait for the other.
+        if self.stepping.swap(true, Ordering::Acquire) {
+            return Err(PyRuntimeError::new_err("another thread steps these runs"));
         }
-        py.detach(|| self.step_all());
-        self.show(py, &mut numbers, [&seen, &rewards], &flags)
+        let result = self.step_with(py, &actions, [&seen, &rewards], &flags);
+        self.stepping.store(false, Ordering::Release);
+        result
     }
 
     /// Writes the numbers of the last step, or of the start of runs that have taken none.
@@ -219,11 +233,40 @@ impl PyAgents {
 }
 
 impl PyAgents {
-    fn new(runs: usize, threads: usize, step_s: f64, rules: Rules) -> Self {
+    fn new(runs: usize, threads: usize, step_s: f64, rules: Rules) -> PyResult<Self> {
         let step = Duration((step_s.max(0.0) * 1e12).round() as u64);
         let places = std::iter::repeat_with(Mutex::default).take(runs).collect();
-        let threads = threads.clamp(1, runs.max(1));
-        Self { places, rules, step, threads, numbers: Mutex::default() }
+        let crew = Crew::new(Places { places, step }, threads.clamp(1, runs.max(1)) - 1)
+            .map_err(|error| PyRuntimeError::new_err(format!("no thread for runs: {error}")))?;
+        Ok(Self { crew, rules, numbers: Mutex::default(), stepping: AtomicBool::new(false) })
+    }
+
+    fn places(&self) -> &[Mutex<Place>] {
+        &self.crew.work().places
+    }
+
+    fn step_with(
+        &self,
+        py: Python<'_>,
+        actions: &PyBuffer<f64>,
+        results: [&PyBuffer<f64>; 2],
+        flags: &PyBuffer<u8>,
+    ) -> PyResult<()> {
+        let mut numbers = std::mem::take(&mut *self.numbers());
+        numbers.actions.resize(actions.item_count(), 0.0);
+        actions.copy_to_slice(py, &mut numbers.actions)?;
+        let width = numbers.actions.len() / self.places().len().max(1);
+        for (own, row) in self.places().iter().zip(numbers.actions.chunks(width.max(1))) {
+            let mut own = lock(own);
+            own.actions.clear();
+            own.actions.extend_from_slice(row);
+        }
+        if !py.detach(|| self.crew.step()) {
+            return Err(PyRuntimeError::new_err("the engine has a fault: a thread of it has panicked"));
+        }
+        self.show(py, &mut numbers, results, flags)?;
+        *self.numbers() = numbers;
+        Ok(())
     }
 
     fn numbers(&self) -> MutexGuard<'_, Numbers> {
@@ -241,7 +284,7 @@ impl PyAgents {
         numbers.seen.clear();
         numbers.rewards.clear();
         numbers.flags.clear();
-        for own in &self.places {
+        for own in self.places() {
             let mut own = lock(own);
             if let Some(error) = own.failed.take() {
                 return Err(output_error(&error));
@@ -256,7 +299,7 @@ impl PyAgents {
     }
 
     fn place(&self, place: usize) -> PyResult<MutexGuard<'_, Place>> {
-        self.places.get(place).map(lock).ok_or_else(|| PyIndexError::new_err("no such run"))
+        self.places().get(place).map(lock).ok_or_else(|| PyIndexError::new_err("no such run"))
     }
 
     fn with<T>(&self, place: usize, ask: impl FnOnce(&mut Task) -> PyResult<T>) -> PyResult<T> {
@@ -268,25 +311,6 @@ impl PyAgents {
             Task::Flows(own) if flow < own.agents.len() => Ok(ask(own)),
             _ => Err(PyIndexError::new_err("no such flow")),
         })
-    }
-
-    /// Threads take one run after another.
-    fn step_all(&self) {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(own) = self.places.get(next.fetch_add(1, Ordering::Relaxed)) {
-                lock(own).step(self.step);
-            }
-        };
-        if self.threads == 1 {
-            return work();
-        }
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads {
-                scope.spawn(work);
-            }
-            work();
-        });
     }
 }
 

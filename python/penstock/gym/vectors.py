@@ -66,7 +66,8 @@ class _Vector(VectorEnv["NDArray[Any]", "NDArray[Any]", "NDArray[Any]"]):  # typ
         self, actions: "NDArray[Any]"
     ) -> tuple["NDArray[Any]", "NDArray[Any]", "NDArray[Any]", "NDArray[Any]", dict[str, Any]]:
         """Take a step of each run; what becomes of those that have ended is for ``autoreset_mode``."""
-        runs, infos = self._runs, {}
+        runs = self._runs
+        infos: dict[str, Any] = {}
         runs.step(np.ascontiguousarray(actions, np.float64))
         if self._mode is AutoresetMode.NEXT_STEP and self._over.any():
             for place in np.flatnonzero(self._over).tolist():
