@@ -151,8 +151,11 @@ class Agents:
     def write(self, seen: NDArray[Any], rewards: NDArray[Any], flags: NDArray[Any]) -> None:
         """Write the results of the last step, or the state of runs that have taken none."""
 
-    def names(self, place: int) -> tuple[list[tuple[str, float]], list[tuple[str, float, float]]]:
-        """Return ports with their lines in bit/s; hosts or flows with their lines and round trips in s."""
+    def ports(self, place: int) -> list[tuple[str, float]]:
+        """Return the ports that are observed, with the rates of their lines in bit/s."""
+
+    def names(self, place: int) -> list[tuple[str, float, float]]:
+        """Return hosts or flows, with the rates of their lines in bit/s and their round trips in s."""
 
     def times(self, place: int) -> tuple[int, int]:
         """Return the time of a run and its duration, ps."""

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_runner::{NotFree, Pauses, RunError};
 use penstock_schemes::{Duration, Instant};
+use penstock_sim::network::{NodeId, PortId};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -167,25 +168,32 @@ impl PyAgents {
         self.show(py, &mut self.numbers(), [&seen, &rewards], &flags)
     }
 
-    /// The agents of a run: for hosts the ports that they see, then the hosts; for flows the flows. Name, rate of the line in bit/s, and
-    /// for flows the round trip of the empty network in s.
-    fn names(&self, place: usize) -> PyResult<(Vec<(String, f64)>, Vec<(String, f64, f64)>)> {
+    /// The ports that an agent of hosts sees: name, and rate of the line in bit/s.
+    fn ports(&self, place: usize) -> PyResult<Vec<(String, f64)>> {
         self.with(place, |task| match task {
             Task::Hosts(own) => {
                 let plan = own.stepper.plan();
-                let port = |port: penstock_sim::network::PortId| {
+                let port = |port: PortId| {
                     (plan.port_names[port.index()].clone(), plan.network.ports[port.index()].rate.0 as f64)
                 };
-                let hosts = own.stepper.senders().iter().zip(&own.host_lines);
-                let host = |(node, line): (&penstock_sim::network::NodeId, &f64)| {
-                    (plan.node_names[node.index()].clone(), *line, 0.0)
-                };
-                Ok((own.stepper.tuned_ports().map(port).collect(), hosts.map(host).collect()))
+                Ok(own.stepper.tuned_ports().map(port).collect())
+            }
+            Task::Flows(_) => Ok(Vec::new()),
+        })
+    }
+
+    /// The hosts or flows that actions are for: name, rate of the line in bit/s, and for flows the round trip of the empty network in s.
+    fn names(&self, place: usize) -> PyResult<Vec<(String, f64, f64)>> {
+        self.with(place, |task| match task {
+            Task::Hosts(own) => {
+                let names = &own.stepper.plan().node_names;
+                let host = |(node, line): (&NodeId, &f64)| (names[node.index()].clone(), *line, 0.0);
+                Ok(own.stepper.senders().iter().zip(&own.host_lines).map(host).collect())
             }
             Task::Flows(own) => {
                 let flows = own.stepper.plan().flow_names.iter().zip(&own.agents);
                 let flow = |(name, agent): (&String, &flows::Agent)| (name.clone(), agent.line, agent.round_trip_s);
-                Ok((Vec::new(), flows.map(flow).collect()))
+                Ok(flows.map(flow).collect())
             }
         })
     }

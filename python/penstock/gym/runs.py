@@ -68,8 +68,8 @@ class Runs:
         self._core, self._scheme, self._draws = core, scheme, Draws(draws)
         self.count = count
         self._begin(0, 0, np.random.default_rng(0))
-        ports, names = core.names(0)
-        self.ports = [name for name, _ in ports]
+        names = core.names(0)
+        self.ports = [name for name, _ in core.ports(0)]
         self.names = [name for name, _, _ in names]
         self.lines = [line for _, line, _ in names]
         self.round_trips_s = [time for _, _, time in names]
