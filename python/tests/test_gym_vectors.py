@@ -108,5 +108,7 @@ def test_wrong_settings_are_refused_with_a_remedy() -> None:
         HostRatesVector(_none(), 2, autoreset_mode="never")
     with pytest.raises(ArgumentError, match="num_envs"):
         HostRatesVector(_none(), 0)
+    with pytest.raises(ArgumentError, match="3 actions for 2 hosts"):
+        HostRates(_none()).step(np.ones(3))
     with pytest.raises(ArgumentError, match="seeds for"):
         HostRatesVector(_none(), 2).reset(seed=[1])

@@ -90,7 +90,16 @@ class Runs:
         self._core.write(self.seen, self.rewards, self.flags)
 
     def step(self, actions: "NDArray[Any]") -> None:
-        """Take a step of each run that has not ended. An action that is no number changes nothing."""
+        """Take a step of each run that has not ended. An action that is no number changes nothing.
+
+        Raises:
+            ArgumentError: there are more or fewer actions than hosts or flows.
+        """
+        if actions.size != self.count * len(self.names):
+            raise ArgumentError(
+                f"{actions.size} actions for {self.count * len(self.names)} hosts or flows",
+                f"one for each of {', '.join(self.names[:4])}, in each run",
+            )
         self._core.step(actions, self.seen, self.rewards, self.flags)
 
     def finish(self, place: int) -> "Summary":
