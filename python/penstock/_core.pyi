@@ -10,6 +10,7 @@ from typing import Any, final
 
 from arro3.core import Table
 
+from penstock._core_runs import Agents as Agents
 from penstock._core_runs import Pool as Pool
 from penstock._core_runs import Stepper as Stepper
 from penstock._core_schemes import Acknowledgement as Acknowledgement

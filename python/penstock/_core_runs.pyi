@@ -1,7 +1,9 @@
 """Declarations of the native module: runs in threads of the engine, and a run in steps. ``_core.pyi`` has the rest."""
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Any, final
+
+from numpy.typing import NDArray
 
 from penstock._core import Scenario
 
@@ -101,3 +103,71 @@ class Stepper:
 
     def finish(self) -> str:
         """End the run where it is, and return its summary as JSON."""
+
+@final
+class Agents:
+    """Runs in steps, and agents who decide between two of them. Arrays are contiguous, with a row for each run."""
+
+    @staticmethod
+    def hosts(runs: int, threads: int, step_s: float, most_octets: float, least: float) -> Agents:
+        """Return runs with one agent each, which caps hosts."""
+
+    @staticmethod
+    def flows(
+        runs: int,
+        threads: int,
+        step_s: float,
+        target: float,
+        least: float,
+        factors: bool,
+        acks: int,
+        signals: bool,
+        held: bool,
+    ) -> Agents:
+        """Return runs with an agent for each flow, which decides on its rate; not ``held``, the scheme decides."""
+
+    def begin(
+        self,
+        place: int,
+        scenario: Scenario,
+        settings: Sequence[tuple[str, str]],
+        scheme: str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Begin a run of a scenario as it is now, with the keys of ``settings`` set.
+
+        Raises:
+            ScenarioError: a value is not legal.
+            ValueError: agents cannot decide on the rates of its flows.
+        """
+
+    def step(self, actions: NDArray[Any], seen: NDArray[Any], rewards: NDArray[Any], flags: NDArray[Any]) -> None:
+        """Take a step of each run that has not ended, and write the results.
+
+        Raises:
+            LimitError: more frames are in a network than the limits allow.
+        """
+
+    def write(self, seen: NDArray[Any], rewards: NDArray[Any], flags: NDArray[Any]) -> None:
+        """Write the results of the last step, or the state of runs that have taken none."""
+
+    def ports(self, place: int) -> list[tuple[str, float]]:
+        """Return the ports that are observed, with the rates of their lines in bit/s."""
+
+    def names(self, place: int) -> list[tuple[str, float, float]]:
+        """Return hosts or flows, with the rates of their lines in bit/s and their round trips in s."""
+
+    def times(self, place: int) -> tuple[int, int]:
+        """Return the time of a run and its duration, ps."""
+
+    def wake_at(self, place: int, flow: int, at: int | None) -> None:
+        """Pause for a flow at a time, ps."""
+
+    def wake_after(self, place: int, flow: int, octets: int | None) -> None:
+        """Pause once a flow has sent this number of further octets."""
+
+    def learnt(self, place: int, flow: int) -> tuple[int, int, int, float, int, int]:
+        """Return acknowledgements, marked ones, signals, sum of round trips in s, octets sent, rate in bit/s."""
+
+    def finish(self, place: int) -> str:
+        """End a run where it is, and return its summary as JSON."""

@@ -12,6 +12,7 @@ mod errors;
 mod folder;
 mod foreign;
 mod golden;
+mod gym;
 mod jobs;
 mod measures;
 mod pool;
@@ -47,6 +48,8 @@ mod _core {
     use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal, scheme_conforms};
     #[pymodule_export]
     use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
+    #[pymodule_export]
+    use super::gym::PyAgents;
     #[pymodule_export]
     use super::jobs::{job_files, job_text};
     #[pymodule_export]

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use penstock_results::completions::Ending;
-use penstock_results::{Course, Sampler, Summary};
+use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::mixed::Mixed;
-use penstock_schemes::{BitRate, Duration, Instant, SchemeConfig, Value};
+use penstock_schemes::{BitRate, Duration, HEADER, Instant, ReactionPoint, Scheme, SchemeConfig, Value};
 use penstock_sim::network::{FlowId, NodeId, NodeKind, PortId};
-use penstock_sim::probe::{Probe, QueueNow, View};
+use penstock_sim::probe::{QueueNow, View};
 use penstock_sim::{Full, Sim, Steering};
 
 use crate::RunError;
+use crate::followed::{Learnt, Pauses, Watch};
 use crate::foreign::Foreigners;
 use crate::memory::{self, Memory};
 
@@ -32,11 +33,17 @@ pub struct Stepper {
     foreign: Vec<SchemeConfig>,
 }
 
-/// The probe that samples for the summary, and keeps no rows.
-#[derive(Debug)]
-struct Watch {
-    interval: Duration,
-    sampler: Sampler<Arc<Plan>>,
+/// Why nobody else can decide on the rates of a run's flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotFree {
+    /// The scheme has no least rate that could hold its sources at the line's.
+    NoLeastRate,
+    /// It has windows, which would go on to limit flows.
+    Window,
+    /// Flows have one rate limiter in common.
+    Shared,
+    /// The scenario lists no flows that a scheme controls.
+    NoFlows,
 }
 
 impl Stepper {
@@ -45,13 +52,50 @@ impl Stepper {
     /// # Errors
     /// If there is not enough memory for the network, or a foreign scheme fails.
     pub fn new(plan: Arc<Plan>) -> Result<Self, RunError> {
+        let configs = plan.configs();
+        Self::with_configs(plan, &configs)
+    }
+
+    /// The same, in which somebody looks at flows, and pauses the run for them as `pauses` says. With `held` the caller alone decides on
+    /// their rates: congestion points, notification points and signals are those of the scheme, whose sources stay at the rate of their
+    /// lines, since their least rate is that.
+    ///
+    /// # Errors
+    /// If there is not enough memory for the network; inside, if the scheme or the scenario does not permit it.
+    pub fn by_flow(plan: Arc<Plan>, pauses: Pauses, held: bool) -> Result<Result<Self, NotFree>, RunError> {
+        let network = &plan.network;
+        if network.flows.is_empty() || network.flows.iter().any(|flow| flow.reaction_point.is_none()) {
+            return Ok(Err(NotFree::NoFlows));
+        }
+        let values = plan.schemes.iter().map(|own| &own.values);
+        let of_lines = plan.schemes.iter().flat_map(|own| own.lines.iter().map(|line| &line.values));
+        let own = |(values, config): (&Vec<Value>, SchemeConfig)| match held {
+            true => at_line_rate(&config, values),
+            false => Some(config),
+        };
+        let configs: Option<Vec<SchemeConfig>> = values.chain(of_lines).zip(plan.configs()).map(own).collect();
+        let Some(configs) = configs else { return Ok(Err(NotFree::NoLeastRate)) };
+        let mut own = Self::with_configs(plan, &configs)?;
+        let flows = own.plan.network.flows.len();
+        for flow in (0..flows).map(|flow| FlowId(flow as u32)) {
+            if !own.sim.is_alone(flow) {
+                return Ok(Err(NotFree::Shared));
+            }
+            if held && own.sim.look().rp(flow).is_some_and(|rp| rp.allowance().window.is_some()) {
+                return Ok(Err(NotFree::Window));
+            }
+        }
+        own.sim.probe_mut().follow(flows, pauses);
+        Ok(Ok(own))
+    }
+
+    fn with_configs(plan: Arc<Plan>, configs: &[SchemeConfig]) -> Result<Self, RunError> {
         memory::check_network(&plan, 1)?;
         let network = &plan.network;
         let foreign: Vec<SchemeConfig> =
-            plan.configs().into_iter().filter(|config| matches!(config, SchemeConfig::Foreign(_))).collect();
+            configs.iter().filter(|config| matches!(config, SchemeConfig::Foreign(_))).cloned().collect();
         let foreigners = Foreigners::new(&foreign);
-        let watch = Watch { interval: plan.record.interval, sampler: Sampler::new(Arc::clone(&plan)) };
-        let mut sim = Sim::<Mixed, _, Full>::new(network, &plan.configs(), plan.seed, watch);
+        let mut sim = Sim::<Mixed, _, Full>::new(network, configs, plan.seed, Watch::new(&plan));
         sim.feed(plan.generated.arrivals());
         plan.generated.work().into_iter().for_each(|work| sim.employ(work));
         sim.keep_histograms(if plan.record.percentiles { &plan.record.queues } else { &[] });
@@ -88,7 +132,7 @@ impl Stepper {
         self.over
     }
 
-    /// Goes on until `until`, or to the end of the run. How a run is cut into steps changes nothing in it.
+    /// Goes on until `until`, to a pause, or to the end of the run. How a run is cut into steps changes nothing in it.
     ///
     /// # Errors
     /// If more frames are in the network than the limits allow, or a foreign scheme fails.
@@ -101,9 +145,12 @@ impl Stepper {
 
     fn go_on(&mut self, until: Instant) -> Result<(), RunError> {
         while let Some(stop) = self.course.next() {
-            self.sim.run_until(stop.min(until));
+            let mut paused = false;
+            while !paused && !self.sim.run_slice(stop.min(until), u64::MAX) {
+                paused = self.sim.probe_mut().goes_on();
+            }
             self.memory.check(self.sim.now(), self.sim.frames_held(), 0)?;
-            if self.sim.now() < stop && !self.sim.is_over() {
+            if paused || (self.sim.now() < stop && !self.sim.is_over()) {
                 return Ok(());
             }
             self.course.measure(&mut self.sim, false);
@@ -152,6 +199,81 @@ impl Stepper {
         self.sim.cap(host, rate);
     }
 
+    /// A flow sends no faster than `rate` from now on.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    pub fn cap_flow(&mut self, flow: usize, rate: BitRate) {
+        self.sim.cap_flow(FlowId(flow as u32), rate);
+    }
+
+    /// What the source of a flow has learnt, in a run [`by_flow`](Self::by_flow).
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    #[must_use]
+    pub fn learnt(&self, flow: usize) -> Learnt {
+        self.sim.probe().learnt(flow)
+    }
+
+    /// Whether the run has paused for a flow since the last such question.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    pub fn take_due(&mut self, flow: usize) -> bool {
+        self.sim.probe_mut().take_due(flow)
+    }
+
+    /// The run pauses once the flow has sent this number of further octets; with `None` not for that.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    pub fn wake_after(&mut self, flow: usize, octets: Option<u64>) {
+        self.sim.probe_mut().wake_after(flow, octets);
+    }
+
+    /// The run pauses for the flow at this time, which is not before now; with `None` at none.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    pub fn wake_at(&mut self, flow: usize, at: Option<Instant>) {
+        self.sim.probe_mut().wake_at(flow, at.unwrap_or(Instant::NEVER));
+        if let Some(at) = at {
+            self.sim.wake(FlowId(flow as u32), at.max(self.sim.now()));
+        }
+    }
+
+    /// The rate that a flow may use now.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    #[must_use]
+    pub fn rate_of(&self, flow: usize) -> BitRate {
+        self.sim.rate_of(FlowId(flow as u32))
+    }
+
+    /// Whether a flow has been completed or stopped.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    #[must_use]
+    pub fn has_ended(&self, flow: usize) -> bool {
+        self.sim.has_ended(FlowId(flow as u32))
+    }
+
+    /// The round trip of a flow's longest frame and its acknowledgement through the empty network; zero where there is no path.
+    ///
+    /// # Panics
+    /// If the scenario lists no such flow.
+    #[must_use]
+    pub fn round_trip(&self, flow: usize) -> Duration {
+        let (network, id) = (&self.plan.network, FlowId(flow as u32));
+        let priority = network.flows[flow].priority;
+        let own = self.plan.schemes.iter().find(|own| own.priority == priority);
+        let echo = own.map_or(0, |own| Mixed::echo_octets(&own.config));
+        network.round_trip(id, HEADER + echo).unwrap_or_default()
+    }
+
     /// The state of the first priority's queue at each port that can be tuned.
     pub fn queues(&mut self) -> Vec<QueueNow> {
         let network = &self.plan.network;
@@ -168,7 +290,7 @@ impl Stepper {
         let (outcome, watch) = self.sim.finish();
         let over = end < Instant::ZERO + self.plan.duration;
         let ending = Ending { end, interrupted: !self.over, over: over && self.over, wall_s: 0.0 };
-        Summary::new(&self.plan, &outcome, &self.course.into_windows(), &watch.sampler.settling(), &ending)
+        Summary::new(&self.plan, &outcome, &self.course.into_windows(), &watch.sampler().settling(), &ending)
     }
 
     fn index(&self, name: &str) -> Option<usize> {
@@ -176,16 +298,11 @@ impl Stepper {
     }
 }
 
-impl Probe<Mixed> for Watch {
-    fn interval(&self) -> Option<Duration> {
-        Some(self.interval)
-    }
-
-    fn sample(&mut self, now: Instant, view: &impl View<Mixed>) {
-        self.sampler.look_for_ends(|flow| view.flow(flow).ended);
-        for i in 0..self.sampler.flows() {
-            self.sampler.flow(now, i, view.flow(FlowId(i as u32)));
-        }
-        self.sampler.end_sample(now);
-    }
+/// The scheme of a configuration, whose sources stay at the rate of their lines; `None` if they have no least rate.
+fn at_line_rate(config: &SchemeConfig, values: &[Value]) -> Option<SchemeConfig> {
+    let info = config.info();
+    let least = info.parameters.iter().position(|parameter| parameter.name == "min_rate")?;
+    let mut values = values.to_vec();
+    values[least] = Value::Rate(BitRate(u64::MAX));
+    SchemeConfig::new(info.name, &values)
 }

@@ -35,6 +35,25 @@ pub trait Probe<S: Scheme> {
         &[]
     }
 
+    /// Whether [`acknowledged`](Self::acknowledged), [`sent`](Self::sent), [`timer`](Self::timer) and [`pauses`](Self::pauses) are called.
+    const FOLLOWS: bool = false;
+
+    /// An acknowledgement for the scheme has reached the source of a flow, whose reaction point has acted on it: its round trip, and
+    /// whether it echoes a mark.
+    fn acknowledged(&mut self, _flow: FlowId, _rtt: Duration, _marked: bool) {}
+
+    /// A frame of a flow has been released.
+    fn sent(&mut self, _flow: FlowId, _octets: u16) {}
+
+    /// A timer of the reaction point of a flow has expired, or one that somebody has set for it ([`Sim::wake`](crate::Sim::wake)).
+    fn timer(&mut self, _now: Instant, _flow: FlowId) {}
+
+    /// Whether the slice ends with this event ([`Sim::run_slice`](crate::Sim::run_slice)), since the caller wants to act at its time. Asked
+    /// after signals, acknowledgements, timers and frames that are released. How a run is cut into slices changes nothing in it.
+    fn pauses(&self) -> bool {
+        false
+    }
+
     /// A frame of a tapped port has left its line: every frame whose transmission started there, once.
     fn frame(&mut self, _seen: &FrameSeen<'_, S>) {}
 }

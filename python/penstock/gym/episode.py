@@ -1,24 +1,21 @@
 """An episode: a run of a scenario that is taken in steps, with keys drawn by seed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penstock import _core
-from penstock.errors import ArgumentError
+from penstock.gym.draws import Draw, Draws
+from penstock.gym.runs import checked_step
 from penstock.scenario import Scenario
-from penstock.sweeps.axes import Value, key_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.summary import Summary
-
-Draw = Sequence[Value] | Mapping[str, Any]
-"""Values of a key, of which each episode has one; or ``{"from": A, "to": B}``, with ``"log": True`` by factors."""
 
 QUEUED, USED_S, DROPPED, SENT, MARKED = range(5)
 """Columns of the state of queues: octets; then since the start s of the line, and frames dropped, sent and marked."""
@@ -46,19 +43,16 @@ class Episode:
         draws: Mapping[str, Draw] | None,
     ) -> None:
         self._scenario = scenario.copy() if isinstance(scenario, Scenario) else Scenario.load(scenario)
-        if not 1e-9 <= step_s < float("inf"):
-            raise ArgumentError(f"step_s: {step_s!r} is not the time of a step", "for instance 20e-6, for 20 us")
-        self.step_s = step_s
+        self.step_s = checked_step(step_s)
         self._scheme = scheme
-        self._draws = {key: _checked(key, draw) for key, draw in (draws or {}).items()}
+        self._draws = Draws(draws)
         self.begin(0, np.random.default_rng(0))
 
     def begin(self, seed: int, draw: np.random.Generator) -> None:
         """Start an episode: a run with this seed, and keys that ``draw`` draws."""
-        self.settings = tuple((key, _drawn(own, draw)) for key, own in self._draws.items())
+        self.settings = self._draws.settings(draw)
         self.run = _core.Stepper(self._scenario._core, self.settings, self._scheme, None, seed)
         self.ports = self.run.ports
-        self.hosts = self.run.hosts
         self._before = self._after = np.zeros((len(self.ports), 5))
 
     def advance(self) -> bool:
@@ -100,28 +94,3 @@ class Episode:
         """End the run, and return its summary."""
         summary: Summary = json.loads(self.run.finish())
         return summary
-
-
-def _checked(key: str, draw: Draw) -> Draw:
-    hint = f'write {{"{key}": ["1 us", "2 us"]}}, or {{"{key}": {{"from": "1 us", "to": "9 us"}}}}'
-    ends: tuple[Any, ...] = (draw.get("from"), draw.get("to")) if isinstance(draw, Mapping) else tuple(draw)
-    if not ends or isinstance(draw, str) or None in ends:
-        raise ArgumentError(f"draws: {key}: {draw!r} is neither a list of values nor a range", hint)
-    own = key_of(key, ends)
-    if isinstance(draw, Mapping):
-        low, high = (own.number(end) for end in ends)
-        if not own.unit or isinstance(low, str) or isinstance(high, str) or not 0 <= low < high:
-            raise ArgumentError(f"draws: {key}: from {ends[0]!r} to {ends[1]!r} is not a range", hint)
-        return {"low": low, "high": high, "unit": own.unit, "log": bool(draw.get("log", False)) and low > 0}
-    return draw
-
-
-def _drawn(draw: Draw, random: np.random.Generator) -> str:
-    if not isinstance(draw, Mapping):
-        value = draw[int(random.integers(len(draw)))]
-        return value if isinstance(value, str) else json.dumps(value)
-    low, high = draw["low"], draw["high"]
-    number = float(np.exp(random.uniform(np.log(low), np.log(high)))) if draw["log"] else random.uniform(low, high)
-    if draw["unit"] == "count":
-        return str(round(number))
-    return repr(number) if draw["unit"] == "ratio" else _core.write_quantity(number, draw["unit"])

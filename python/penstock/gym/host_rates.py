@@ -8,7 +8,9 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from penstock.gym.episode import DROPPED, Draw, Episode
+from penstock import _core
+from penstock.gym.draws import Draw
+from penstock.gym.runs import COMPLETE, OVER, Runs, checked_step
 from penstock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -62,44 +64,32 @@ class HostRates(gymnasium.Env["NDArray[Any]", "NDArray[Any]"]):  # type: ignore[
         draws: Mapping[str, Draw] | None = None,
         most_octets: float = 1e6,
     ) -> None:
-        self._episode = Episode(scenario, step_s, scheme, draws)
-        self._most_octets = most_octets
-        hosts, ports = len(self._episode.hosts), len(self._episode.ports)
-        self.hosts = [name for name, _ in self._episode.hosts]
-        self.ports = [name for name, _ in self._episode.ports]
+        core = _core.Agents.hosts(1, 1, checked_step(step_s), most_octets, LEAST_SHARE)
+        self._runs = Runs(core, 1, scenario, scheme, draws)
+        self.hosts, self.ports = self._runs.names, self._runs.ports
+        hosts, width = len(self.hosts), 3 * len(self.ports) + len(self.hosts)
+        self._runs.allot(width, 1)
         self.action_space = Box(LEAST_SHARE, 1.0, (hosts,), np.float64)
-        self.observation_space = Box(0.0, 1.0, (3 * ports + hosts,), np.float64)
-        self._shares = np.ones(hosts)
+        self.observation_space = Box(0.0, 1.0, (width,), np.float64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple["NDArray[Any]", dict[str, Any]]:
         """Begin an episode. The run has this seed; without one, a seed that the episode before has drawn."""
         super().reset(seed=seed)
-        own = int(self.np_random.integers(2**31)) if seed is None else seed
-        self._episode.begin(own, self.np_random)
-        self._shares = np.ones(len(self.hosts))
-        return self._observation(), {"seed": own, "settings": dict(self._episode.settings)}
+        info = self._runs.begin(0, seed, self.np_random)
+        self._runs.read()
+        return self._runs.seen[0].copy(), info
 
     def step(self, action: "NDArray[Any]") -> tuple["NDArray[Any]", float, bool, bool, dict[str, Any]]:
         """Cap the hosts, and go on for a step."""
-        shares = np.minimum(np.maximum(np.asarray(action, dtype=float), LEAST_SHARE), 1.0)
-        for place in np.flatnonzero(shares != self._shares).tolist():
-            self._episode.run.cap(place, float(shares[place]) * self._episode.hosts[place][1])
-        self._shares = shares
-        over = self._episode.advance()
-        observation, mean = self._observation(), float(shares.mean())
-        queue = float(observation[: 3 * len(self.ports) : 3].max(initial=0.0))
-        complete = self._episode.complete
-        info = {"summary": self._episode.finish()} if over else {}
-        return observation, mean - 2.0 * queue * mean, complete, over and not complete, info
+        runs = self._runs
+        runs.step(np.ascontiguousarray(action, np.float64))
+        flags = int(runs.flags[0, 0])
+        complete = bool(flags & COMPLETE)
+        info = {"summary": runs.finish(0)} if flags & OVER else {}
+        return runs.seen[0].copy(), float(runs.rewards[0, 0]), complete, bool(flags & OVER) and not complete, info
 
     def hold(self) -> "NDArray[Any]":
         """Return the action that caps no host: a plain run of the scenario's scheme."""
         return np.ones(len(self.hosts))
-
-    def _observation(self) -> "NDArray[Any]":
-        episode = self._episode
-        queue = np.minimum(episode.queued_octets / self._most_octets, 1.0)
-        ports = np.column_stack([queue, episode.utilization, episode.share(DROPPED)])
-        return np.concatenate([ports.ravel(), self._shares])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock.gym.flow_rates import FlowRates
 from penstock.gym.host_rates import HostRates
 from penstock.gym.port_thresholds import PortThresholds
 
@@ -31,7 +32,7 @@ class Score:
     summary: "Summary"
 
 
-def play(env: HostRates | PortThresholds, policy: Policy | None = None, *, seed: int = 1) -> Score:
+def play(env: HostRates | PortThresholds | FlowRates, policy: Policy | None = None, *, seed: int = 1) -> Score:
     """Play an episode; without a policy that of an agent that leaves all as it is, so that the scheme alone acts.
 
         >>> gym.play(gym.HostRates("incast.toml", scheme="dcqcn")).reward
@@ -49,17 +50,17 @@ def play(env: HostRates | PortThresholds, policy: Policy | None = None, *, seed:
     truncated: Any
     info: Any
     observation, _ = env.reset(seed=seed)
-    total, steps = 0.0, 0
-    while True:
+    sums: dict[str, float] = {}
+    steps, over = 0, False
+    while not over:
         action = env.hold() if policy is None else policy(observation)
         observation, reward, terminated, truncated, info = env.step(action)
         steps += 1
         if isinstance(reward, dict):
-            total += float(np.mean([*reward.values()]))
-            over = any(terminated.values()) or any(truncated.values())
+            over = not env.agents
             info = next(iter(info.values()))
         else:
-            total += reward
-            over = bool(terminated or truncated)
-        if over:
-            return Score(total, steps, info["summary"])
+            over, reward = bool(terminated or truncated), {"": reward}
+        for agent, own in reward.items():
+            sums[agent] = sums.get(agent, 0.0) + own
+    return Score(float(np.mean([*sums.values()])), steps, info["summary"])

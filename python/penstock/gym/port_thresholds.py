@@ -9,7 +9,8 @@ from gymnasium.spaces import Box
 from pettingzoo import ParallelEnv
 
 from penstock.errors import ArgumentError
-from penstock.gym.episode import MARKED, Draw, Episode
+from penstock.gym.draws import Draw
+from penstock.gym.episode import MARKED, Episode
 from penstock.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import _core
 from penstock.data_frames import RUNS
 from penstock.metrics.registry import COMPARED
-from penstock.metrics.seeds import measure
-from penstock.metrics.values import busiest
+from penstock.metrics.values import JudgedRun, busiest, longest
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -185,22 +184,26 @@ def _of_type(values: Sequence[Any], kind: str) -> list[Any]:
 
 
 def _measured(result: "Result", queue: str | None) -> dict[str, float | None]:
-    return measure(result, queue).values
+    values = JudgedRun(result, longest(result.summary, queue)).values(COMPARED)
+    return dict(zip((metric.name for metric in COMPARED), values, strict=True))
 
 
 def _row(table: str, values: Mapping[str, Any]) -> list[Any]:
-    row = []
-    for column in schema()[table]:
-        value = values.get(column.name, values.get(column.name.removeprefix(f"{table}_")))
-        row.append(", ".join(value) if isinstance(value, list) else value)
-    return row
+    found = [values[name] if name in values else values.get(other) for name, other in _keys(table)]
+    return [", ".join(value) if isinstance(value, list) else value for value in found]
+
+
+@cache
+def _keys(table: str) -> tuple[tuple[str, str], ...]:
+    """Return the name of each column, and its key in an object of the table."""
+    return tuple((column.name, column.name.removeprefix(f"{table}_")) for column in schema()[table])
 
 
 def _flattened(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with the keys of the objects in it beside its own."""
     flat: dict[str, Any] = {}
     for key, value in entry.items():
-        flat |= value if isinstance(value, Mapping) else {key: value}
+        flat |= value if isinstance(value, dict) else {key: value}
     return flat
 
 

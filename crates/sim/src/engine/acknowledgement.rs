@@ -43,5 +43,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let index = self.state.records[flow.index()].index_of(from);
         let limiter = self.state.sources.flow(flow).limiter();
         self.with_limiter(limiter, |sources, now, host| sources.on_ack(now, flow, index, ack, host));
+        if P::FOLLOWS {
+            let rtt = self.state.fabric.now.since(ack.sent_at);
+            self.probe.acknowledged(flow, rtt, S::echoes_mark(&ack.echo));
+            self.pause_if_asked();
+        }
     }
 }

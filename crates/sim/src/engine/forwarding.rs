@@ -426,6 +426,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let over = self.hops.get(hop.index()).filter(|_| !ideal).map(|hop| hop.back);
         let seen = SignalSeen { flow: FlowId(key.0), origin, over, signal: &signal, rate };
         self.probe.signal(self.state.fabric.now, &seen);
+        if P::FOLLOWS {
+            self.pause_if_asked();
+        }
     }
 
     /// Sends the signals that a notification point has put into the outbox.

@@ -127,6 +127,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
 
     pub(crate) fn rp_timeout(&mut self, limiter: LimiterId) {
         self.with_limiter(limiter, |sources, now, host| sources.on_rp_timeout(now, limiter, host));
+        if P::FOLLOWS {
+            let now = self.state.fabric.now;
+            self.state.sources.limiter(limiter).flows().iter().for_each(|&flow| self.probe.timer(now, flow));
+            self.pause_if_asked();
+        }
     }
 
     /// Time passes without acknowledgements of a flow.
@@ -224,6 +229,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if !self.outbox_of_rp.is_empty() {
             std::mem::swap(&mut self.outbox, &mut self.outbox_of_rp);
             self.route_from_rp(limiter);
+        }
+        if P::FOLLOWS {
+            self.probe.sent(sent.flow, sent.release.octets);
+            self.pause_if_asked();
         }
     }
 

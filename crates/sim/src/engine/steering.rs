@@ -1,14 +1,14 @@
-//! A run that a caller steers from one step to the next: thresholds of a port, and caps on the rates of a host. Between two steps it looks
-//! at queues and flows. A caller that changes nothing leaves the run as it is.
+//! A run that a caller steers from one step to the next: thresholds of a port, and caps on the rates of a host or a flow. Between two
+//! steps it looks at queues and flows. A caller that changes nothing leaves the run as it is.
 
-use penstock_endpoint::LimiterId;
-use penstock_schemes::{BitRate, CongestionPoint, Scheme};
+use penstock_endpoint::{Alarms, LimiterId, Timer};
+use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::setup::{CpQueue, cp_queues};
 use penstock_switch::events::CpIndex;
 
 use crate::engine::Sim;
-use crate::network::{Network, NodeId, PortId};
+use crate::network::{FlowId, Network, NodeId, PortId};
 use crate::probe::{Probe, View};
 
 /// The congestion points of a network, to which a caller gives other parameters.
@@ -61,6 +61,45 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let part = BitRate(rate.0 / own.len().max(1) as u64);
         for id in own {
             self.with_limiter(id, |sources, now, driver| sources.cap(now, id, part, driver));
+        }
+    }
+
+    /// The limiter of `flow` lets no more than `rate` through from now on.
+    pub fn cap_flow(&mut self, flow: FlowId, rate: BitRate) {
+        let limiter = self.state.sources.flow(flow).limiter();
+        self.with_limiter(limiter, |sources, now, driver| sources.cap(now, limiter, rate, driver));
+    }
+
+    /// Sets a timer for `flow`, as its reaction point would: of what happens at one instant, the timer has the same turn.
+    pub fn wake(&mut self, flow: FlowId, at: Instant) {
+        let limiter = self.state.sources.flow(flow).limiter();
+        self.with_limiter(limiter, |sources, _, driver| {
+            driver.wake(at, Timer::ReactionPoint(limiter), sources.limiter(limiter).number());
+        });
+    }
+
+    /// The rate that the limiter of `flow` lets through.
+    pub fn rate_of(&self, flow: FlowId) -> BitRate {
+        let sources = &self.state.sources;
+        sources.limiter(sources.flow(flow).limiter()).rate()
+    }
+
+    /// Whether no other flow has the limiter of `flow`.
+    pub fn is_alone(&self, flow: FlowId) -> bool {
+        let sources = &self.state.sources;
+        sources.limiter(sources.flow(flow).limiter()).flows().len() == 1
+    }
+
+    /// Whether `flow` has been completed or stopped.
+    pub fn has_ended(&self, flow: FlowId) -> bool {
+        self.state.records[flow.index()].ended.is_some()
+    }
+
+    /// Ends the slice with this event, if the probe asks for it.
+    #[inline(always)]
+    pub(crate) fn pause_if_asked(&mut self) {
+        if self.probe.pauses() {
+            self.charge(u64::MAX);
         }
     }
 }
