@@ -147,6 +147,7 @@ pub mod mixed;
 pub mod none;
 pub mod nscc;
 pub mod parts;
+pub mod powertcp;
 pub mod qcn;
 pub mod qcn_adaptive;
 pub mod qcn_bs;
@@ -163,6 +164,7 @@ mod source;
 pub mod swift;
 #[cfg(test)]
 mod testing;
+pub mod theta_powertcp;
 pub mod timely;
 pub mod units;
 

@@ -28,6 +28,8 @@ macro_rules! for_each_scheme {
             Dctcp: crate::dctcp::Dctcp,
             Swift: crate::swift::Swift,
             Hpcc: crate::hpcc::Hpcc,
+            PowerTcp: crate::powertcp::PowerTcp,
+            ThetaPowerTcp: crate::theta_powertcp::ThetaPowerTcp,
             Rocc: crate::rocc::Rocc,
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,

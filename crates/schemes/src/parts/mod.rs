@@ -9,6 +9,7 @@ pub mod limiter_table;
 pub mod marking;
 pub mod marking_cp;
 pub mod notification;
+pub mod power;
 pub mod quantiser;
 pub mod rate_calculator;
 pub mod rate_limiter;
