@@ -133,6 +133,7 @@ pub mod annulus;
 pub mod bcn;
 pub mod ci;
 pub mod dcqcn;
+pub mod dcqcn_window;
 pub mod dctcp;
 mod dispatch;
 pub mod e2cm;

@@ -24,6 +24,7 @@ macro_rules! for_each_scheme {
             Fqcn: crate::fqcn::Fqcn,
             Smcc: crate::smcc::Smcc,
             Dcqcn: crate::dcqcn::Dcqcn,
+            DcqcnWindow: crate::dcqcn_window::DcqcnWindow,
             Timely: crate::timely::Timely,
             Dctcp: crate::dctcp::Dctcp,
             Swift: crate::swift::Swift,

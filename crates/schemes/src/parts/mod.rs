@@ -8,6 +8,7 @@ pub mod jitter;
 pub mod limiter_table;
 pub mod marking;
 pub mod marking_cp;
+pub mod median;
 pub mod notification;
 pub mod power;
 pub mod quantiser;

@@ -215,9 +215,8 @@ impl Rp {
     /// first one of another path, no time has passed at any queue, or nothing has come to any.
     fn measure(&mut self, now: Instant, telemetry: &Telemetry) -> Option<(f64, f64)> {
         let before = core::mem::replace(&mut self.last_at, now);
-        let known = before != Instant::NEVER
-            && now.since(before).0 < LONGEST_NS * 1000
-            && self.last.same_path(telemetry);
+        let known =
+            before != Instant::NEVER && now.since(before).0 < LONGEST_NS * 1000 && self.last.same_path(telemetry);
         let mut largest = None;
         let pairs = telemetry.hops().iter().zip(self.last.hops()).filter(|_| known);
         for step in pairs.filter_map(|(hop, earlier)| hop.since(earlier, self.unit_factor)) {
@@ -234,7 +233,10 @@ impl Rp {
 impl ReactionPoint<PowerTcp> for Rp {
     const VARS: &'static [Var] = &[
         Var { name: "window_octets", description: "window W" },
-        Var { name: "power_ppm", description: "smoothed power P, in millionths of that of a full line with an empty queue" },
+        Var {
+            name: "power_ppm",
+            description: "smoothed power P, in millionths of that of a full line with an empty queue",
+        },
     ];
 
     fn new(config: &Config, line: BitRate) -> Self {
@@ -271,7 +273,14 @@ impl ReactionPoint<PowerTcp> for Rp {
     }
 
     /// `NEWACK` (algorithm 1).
-    fn on_ack(&mut self, now: Instant, _: FlowKey, ack: &Ack<Telemetry>, _: &mut impl Draw, _: &mut impl Out<PowerTcp>) {
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        _: FlowKey,
+        ack: &Ack<Telemetry>,
+        _: &mut impl Draw,
+        _: &mut impl Out<PowerTcp>,
+    ) {
         self.settled += ack.acked.0 + ack.lost.0;
         if let Some((newest, time_ps)) = self.measure(now, &ack.echo) {
             self.power.hear(newest, time_ps);
@@ -356,7 +365,11 @@ mod tests {
     fn load_times_delay_is_power() {
         let mut rp = rp(&[]);
         ack(&mut rp, 10_000, &[hop(5_000, 0, 8_000)]);
-        assert_eq!((rp.power.window(), rp.power.ppm()), (12_500.0, 1_000_000), "the first has nothing to be compared with");
+        assert_eq!(
+            (rp.power.window(), rp.power.ppm()),
+            (12_500.0, 1_000_000),
+            "the first has nothing to be compared with"
+        );
         ack(&mut rp, 11_000, &[hop(6_000, 1_280, 9_600)]);
         assert_eq!(rp.power.ppm(), 1_307_347);
         close(rp.power.window(), 12_500.0 + 0.9 * (12_500.0 / 1.307_347_2 + 1_250.0 - 12_500.0));
@@ -418,7 +431,8 @@ mod tests {
             phase: Duration::ZERO,
         };
         let mut tag = Telemetry::default();
-        let queue = Queue { len: Octets(8_000), sent: Octets(12_800), rate: BitRate::from_gbps(10), ..Queue::default() };
+        let queue =
+            Queue { len: Octets(8_000), sent: Octets(12_800), rate: BitRate::from_gbps(10), ..Queue::default() };
         let own = config::<PowerTcp>("", &[]);
         Cp::new(&own, place).on_transmission(Instant(100_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue);
         assert_eq!(tag.hops(), [hop(100, 12_800, 8_000)]);
@@ -433,7 +447,11 @@ mod tests {
         let slow = config::<PowerTcp>("", &[("base_rtt", us(20))]);
         let mut rp = rp(&[]);
         rp.configure(&slow, line);
-        assert_eq!((rp.power.window(), rp.allowance().rate), (25_000.0, line), "before the first acknowledgement as a new one");
+        assert_eq!(
+            (rp.power.window(), rp.allowance().rate),
+            (25_000.0, line),
+            "before the first acknowledgement as a new one"
+        );
         rp.configure(&config::<PowerTcp>("", &[("base_rtt", us(10))]), line);
         ack(&mut rp, 10_000, &[hop(5_000, 0, 16_000)]);
         rp.configure(&slow, line);

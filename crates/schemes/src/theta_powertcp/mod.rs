@@ -140,7 +140,10 @@ impl ReactionPoint<ThetaPowerTcp> for Rp {
     const LEARNS_ROUND_TRIP: bool = true;
     const VARS: &'static [Var] = &[
         Var { name: "window_octets", description: "window W" },
-        Var { name: "power_ppm", description: "smoothed power P, in millionths of that of a full line with an empty queue" },
+        Var {
+            name: "power_ppm",
+            description: "smoothed power P, in millionths of that of a full line with an empty queue",
+        },
         Var { name: "rtt_ps", description: "last round-trip time; that of the empty network before the first" },
     ];
 
