@@ -65,7 +65,7 @@ impl Scheme for ThetaPowerTcp {
         raises_on_signal: false,
         integer_state: false,
         needs_order: true,
-        forms: Forms { capture: true, testbed: false, fluid: Some("powertcp"), cores: &[] },
+        forms: Forms { capture: true, testbed: false, fluid: Some("theta_powertcp"), cores: &[] },
     };
     type Config = Config;
     type Tag = ();
