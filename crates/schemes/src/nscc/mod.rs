@@ -265,12 +265,9 @@ pub struct Echo {
 }
 
 impl Config {
-    /// The room for delays, empty.
-    fn delays(&self) -> History {
-        History::new(match self.feedback {
-            Feedback::Latest => 0,
-            Feedback::Median => self.history as usize,
-        })
+    /// The room for delays of which the median is taken; none where the latest counts.
+    fn delays(&self) -> usize {
+        if self.feedback == Feedback::Median { self.history as usize } else { 0 }
     }
 }
 
@@ -511,8 +508,12 @@ impl ReactionPoint<Nscc> for Rp {
     ];
 
     fn new(config: &Config, line: BitRate) -> Self {
-        let mut rp =
-            Self { law: Law::new(config, line), qa_end: Instant::NEVER, history: config.delays(), ..Self::default() };
+        let mut rp = Self {
+            law: Law::new(config, line),
+            qa_end: Instant::NEVER,
+            history: History::new(config.delays()),
+            ..Self::default()
+        };
         rp.init();
         rp
     }
@@ -529,9 +530,7 @@ impl ReactionPoint<Nscc> for Rp {
         let bounds = (self.maxwnd, self.law.mtu);
         let seen = base < self.start_rtt();
         self.law = Law::new(config, line);
-        let mut history = config.delays();
-        history.go_on_from(&self.history);
-        self.history = history;
+        self.history.resize(config.delays());
         self.init();
         if seen {
             self.set_base_rtt(base.min(self.base_rtt));

@@ -47,14 +47,19 @@ impl History {
         *self.sorted[..taken].select_nth_unstable_by((taken - 1) / 2, f64::total_cmp).1
     }
 
-    /// Goes on with the delays of `before`, as many of the newest as there is room for.
-    pub fn go_on_from(&mut self, before: &Self) {
-        let (room, most) = (self.delays.len(), before.delays.len());
-        self.known = before.known.min(room);
-        for i in 0..self.known {
-            self.delays[self.known - 1 - i] = before.delays[(before.next + most - 1 - i) % most];
+    /// Makes room for `most` delays, and keeps as many of the newest as fit. With the room that it has it changes nothing.
+    pub fn resize(&mut self, most: usize) {
+        let room = self.delays.len();
+        if room == most {
+            return;
         }
-        self.next = if room == 0 { 0 } else { self.known % room };
+        let mut resized = Self::new(most);
+        resized.known = self.known.min(most);
+        for i in 0..resized.known {
+            resized.delays[resized.known - 1 - i] = self.delays[(self.next + room - 1 - i) % room];
+        }
+        resized.next = if most == 0 { 0 } else { resized.known % most };
+        *self = resized;
     }
 }
 
@@ -80,14 +85,15 @@ mod tests {
         let mut history = History::new(3);
         assert_eq!(medians(&mut history, 1.0, &[5.0, 1.0, 7.0]), [5.0, 1.0, 7.0]);
         assert_eq!(medians(&mut history, 1_000.0, &[6.0, 0.0]), [6.0, 6.0]);
-        let mut less = History::new(2);
-        less.go_on_from(&history);
+        let mut less = history.clone();
+        less.resize(2);
         assert_eq!(less.median(8.0, 1_000.0), 0.0, "of 0 and 8, the 6 is forgotten");
-        let mut more = History::new(4);
-        more.go_on_from(&history);
+        let mut more = history.clone();
+        more.resize(4);
         assert_eq!(more.median(8.0, 1_000.0), 6.0, "of 7, 6, 0 and 8");
-        let mut none = History::new(0);
-        none.go_on_from(&history);
-        assert_eq!(none.median(8.0, 1_000.0), 8.0);
+        history.resize(0);
+        assert_eq!(history.median(8.0, 1_000.0), 8.0);
+        history.resize(2);
+        assert_eq!(history.median(9.0, 1_000.0), 9.0, "nothing was kept");
     }
 }

@@ -16,7 +16,7 @@
 //! same group.
 
 use crate::info::parameters;
-use crate::info::values::{choice, count, octets, real, us};
+use crate::info::values::{choice, count, octets, real};
 use crate::units::{BitRate, Duration, Octets, PS_PER_S};
 use crate::{Allowance, Gap, Gate};
 
@@ -46,13 +46,6 @@ parameters! {
             default: octets(1_500),
             range: octets(64)..=octets(16_384),
             source: "Ethernet's longest frame; powertcp-linux has a segment",
-        }
-        /// Round-trip time of the empty network, T: not below that of the longest path.
-        base_rtt: Duration {
-            default: us(13),
-            range: us(1)..=us(1_000_000),
-            about: round_trip,
-            source: "HPCC's, in simulations; Addanki et al. 2022 have the longest of all pairs",
         }
         /// Which frame the window lets go: one that fits as a whole, or any while less than the window is in flight.
         gate: Gate {

@@ -23,10 +23,10 @@
 //! the algorithm, and ns3-datacenter.
 
 use crate::hpcc::{Hop, LONGEST_NS, STACK_OCTETS, Step, Telemetry, identity};
-use crate::info::values::{count, real};
+use crate::info::values::{count, real, us};
 use crate::info::{Action, Forms, Info, Profile, Value, parameters};
 use crate::parts::power::{Power, PowerParameters};
-use crate::units::{BitRate, FlowKey, Instant, Octets};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Never, NotificationPoint, Out, Place, Queue,
     ReactionPoint, Release, Scheme, Var,
@@ -40,6 +40,13 @@ parameters! {
     /// PowerTCP's parameters.
     pub struct Config {
         ..power: PowerParameters;
+        /// Round-trip time of the empty network, T: not below that of the longest path.
+        base_rtt: Duration {
+            default: us(13),
+            range: us(1)..=us(1_000_000),
+            about: round_trip,
+            source: "HPCC's, in simulations; Addanki et al. 2022 have the longest of all pairs",
+        }
         /// Factor on the units of the records, 128 octets sent and 80 of a queue.
         unit_factor: u32 {
             default: count(1),
@@ -240,7 +247,7 @@ impl ReactionPoint<PowerTcp> for Rp {
     ];
 
     fn new(config: &Config, line: BitRate) -> Self {
-        let power = Power::new(&config.power, line, config.power.base_rtt);
+        let power = Power::new(&config.power, line, config.base_rtt);
         Self {
             old: power.window(),
             power,
@@ -335,9 +342,8 @@ impl ReactionPoint<PowerTcp> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::info::values::us;
+    use crate::CpId;
     use crate::testing::{Middle, Sent, close, config, frame_of};
-    use crate::{CpId, Duration};
 
     const FLOW: FlowKey = FlowKey(7);
 

@@ -46,6 +46,16 @@ choice! {
     }
 }
 
+choice! {
+    /// The moment from which a round trip must have passed before the window of the fabric falls.
+    pub enum FallsAfter {
+        /// That of the last decrease, which each acknowledgement in time moves up to a round trip ago. (Falcon 10.3.4, `UpdateTimeMarker`)
+        Marker = "marker",
+        /// That of the last decrease. (Kumar et al. 2020; htsim, `can_decrease`)
+        LastDecrease = "last-decrease",
+    }
+}
+
 parameters! {
     /// Swift's parameters.
     pub struct Config {
@@ -98,6 +108,11 @@ parameters! {
             range: count(1)..=count(65_536),
             source: "option; half of the window in Gerstein et al. 2026 equation (8)",
             when: feedback = "median",
+        }
+        /// The moment from which a round trip must have passed before the window of the fabric falls.
+        falls_after: FallsAfter {
+            default: choice("marker"),
+            source: "Falcon 10.3.4; Kumar et al. 2020 and htsim",
         }
         /// Acknowledgements in a row above the target from which on the window falls.
         late_in_a_row: u32 {
@@ -207,6 +222,13 @@ parameters! {
     }
 }
 
+impl Config {
+    /// The room for delays of which the median is taken; none where the latest counts.
+    fn delays(&self) -> usize {
+        if self.feedback == Feedback::Median { self.history as usize } else { 0 }
+    }
+}
+
 /// htsim (Broadcom/csg-htsim), `datacenter/main_swift.cpp` with HOST_NIC 100 Gb/s and packets of 4000 octets: a first window of 15 of them, 40 frames of
 /// 1500 octets, and `swift.cpp`, `_max_cwnd`: at most 1000 packets, 2667 frames. For other lines both are in proportion.
 const fn htsim(gbps: f64) -> [(&'static str, Value); 2] {
@@ -220,14 +242,23 @@ const PROFILES: &[Profile] = &[
         settings: &[("receive_rate", mbps(2_000))],
     },
     Profile {
+        name: "kumar-2020",
+        description: "Swift of Kumar et al., SIGCOMM 2020, and of htsim: once a round trip a late acknowledgement lowers the window, whatever came in time.",
+        settings: &[("falls_after", choice("last-decrease"))],
+    },
+    Profile {
         name: "lswift",
-        description: "LSwift of Gerstein et al., arXiv 2509.07907v2: the window falls from the fifth late acknowledgement in a row on.",
-        settings: &[("late_in_a_row", count(5))],
+        description: "LSwift of Gerstein et al., arXiv 2509.07907v2: as kumar-2020, from the fifth late acknowledgement in a row on.",
+        settings: &[("falls_after", choice("last-decrease")), ("late_in_a_row", count(5))],
     },
     Profile {
         name: "mswift",
         description: "MSwift of Gerstein et al., arXiv 2509.07907v2: LSwift by the median of the last half of a window of delays.",
-        settings: &[("late_in_a_row", count(5)), ("feedback", choice("median"))],
+        settings: &[
+            ("falls_after", choice("last-decrease")),
+            ("late_in_a_row", count(5)),
+            ("feedback", choice("median")),
+        ],
     },
     Profile {
         name: "htsim-25g",
@@ -444,7 +475,7 @@ impl Rp {
         self.fcwnd = self.fcwnd.clamp(config.min_fcwnd, config.max_fcwnd);
         if self.fcwnd < before || self.fcwnd <= config.min_fcwnd {
             self.fabric_window_time_marker = now;
-        } else {
+        } else if config.falls_after == FallsAfter::Marker {
             self.fabric_window_time_marker = self.moved_marker(now, self.fabric_window_time_marker);
         }
     }
@@ -550,10 +581,7 @@ impl ReactionPoint<Swift> for Rp {
             nic_window_time_marker: Instant::ZERO,
             // Until the first is measured.
             rtt: config.base_delay_target,
-            history: History::new(match config.feedback {
-                Feedback::Latest => 0,
-                Feedback::Median => config.history as usize,
-            }),
+            history: History::new(config.delays()),
             late: 0,
             smoothed_delay: 0.0,
             delay_target: 0.0,
@@ -579,9 +607,8 @@ impl ReactionPoint<Swift> for Rp {
             self.ncwnd = self.ncwnd.clamp(config.min_ncwnd, config.max_ncwnd);
             self.flow_scaling_alpha = fresh.flow_scaling_alpha;
             self.flow_scaling_beta = fresh.flow_scaling_beta;
-            let mut history = fresh.history;
-            history.go_on_from(&self.history);
-            (self.least, self.config, self.history) = (fresh.least, fresh.config, history);
+            self.history.resize(config.delays());
+            (self.least, self.config) = (fresh.least, fresh.config);
             self.state(before);
         } else {
             *self = fresh;
@@ -809,6 +836,19 @@ mod tests {
         ack(&mut rp, 20, 20, QUIET);
         ack(&mut rp, 60, 40, QUIET);
         close(rp.smoothed_delay, 25e6);
+    }
+
+    /// Cut at 100 us. In time at 160, and late by a round trip of 60 at 165: Falcon's marker is then at 145, the last decrease at 100.
+    #[test]
+    fn frames_in_time_can_hold_a_decrease_off() {
+        for (falls_after, falls) in [("marker", false), ("last-decrease", true)] {
+            let mut rp = rp(&[("falls_after", choice(falls_after))]);
+            ack(&mut rp, 100, 100, QUIET);
+            ack(&mut rp, 160, 15, QUIET);
+            let before = rp.fcwnd;
+            ack(&mut rp, 165, 60, QUIET);
+            assert_eq!(rp.fcwnd < before, falls, "{falls_after}");
+        }
     }
 
     /// From the third late one in a row on: a frame in time, and one that decreases, begin the count again.

@@ -17,7 +17,7 @@
 //! Sources: Addanki et al., NSDI 2022 ("PowerTCP"), algorithm 2; programs of the same group: powertcp-linux, which repeats
 //! the algorithm, and ns3-datacenter, from which the least load is.
 
-use crate::info::values::{count, real};
+use crate::info::values::{count, real, us};
 use crate::info::{Action, Forms, Info, Profile, parameters};
 use crate::none::Absent;
 use crate::parts::power::{Power, PowerParameters};
@@ -34,6 +34,13 @@ parameters! {
     /// Theta-PowerTCP's parameters.
     pub struct Config {
         ..power: PowerParameters;
+        /// Round-trip time of the empty network, T, where the caller does not know that of the path.
+        base_rtt: Duration {
+            default: us(13),
+            range: us(1)..=us(1_000_000),
+            about: some_round_trip,
+            source: "HPCC's, in simulations; the shortest that was seen in powertcp-linux",
+        }
         /// Least load that a source believes.
         load: f64 {
             default: real(0.5),
@@ -120,7 +127,7 @@ pub struct Rp {
 
 impl Rp {
     fn start(config: &Config, line: BitRate, own: Option<Duration>) -> Self {
-        let power = Power::new(&config.power, line, own.unwrap_or(config.power.base_rtt));
+        let power = Power::new(&config.power, line, own.unwrap_or(config.base_rtt));
         Self {
             config: config.clone(),
             line,
@@ -233,7 +240,6 @@ impl ReactionPoint<ThetaPowerTcp> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::info::values::us;
     use crate::testing::{Middle, Sent, at, close, config};
 
     const FLOW: FlowKey = FlowKey(7);
