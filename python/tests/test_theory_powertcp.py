@@ -93,7 +93,7 @@ def test_the_window_decays_with_the_time_of_an_update_over_gamma() -> None:
     assert slowest == pytest.approx(-0.1 / (1.4 * TRIP_S), rel=0.15)
 
 
-def test_powertcp_has_a_margin_at_its_published_gamma() -> None:
-    for scheme in ("powertcp", "theta-powertcp"):
-        side = report(configuration(_powertcp(4), scheme=scheme)).sides[0]
-        assert side.phase_rad > np.radians(20), scheme
+@pytest.mark.parametrize("scheme", ["powertcp", "theta-powertcp"])
+def test_powertcp_has_a_margin_at_its_published_gamma(scheme: str) -> None:
+    side = report(configuration(_powertcp(4), scheme=scheme)).sides[0]
+    assert side.phase_rad > np.radians(20)

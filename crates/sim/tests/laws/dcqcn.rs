@@ -6,27 +6,22 @@
 //! nanoseconds, rounded down, by which lines here are faster.
 
 use penstock_schemes::mixed::Mixed;
-use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig, Value};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig};
 use penstock_sim::{Full, NoProbe, Sim};
 
 use crate::common::star;
 use crate::ms;
 
-fn profile(scheme: &str, name: &str, more: &[(&str, Value)]) -> SchemeConfig {
-    let info = SCHEMES.iter().find(|info| info.name == scheme).expect("a scheme of the registry");
+fn profile(name: &str) -> SchemeConfig {
+    let info = SCHEMES.iter().find(|info| info.name == "dcqcn").expect("a scheme of the registry");
     let set = info.profile(name).expect("a profile").settings;
-    let value = |name: &str| more.iter().chain(set).find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let value = |name: &str| set.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
     let values: Vec<_> = info.parameters.iter().map(|p| value(p.name).unwrap_or(p.default)).collect();
-    SchemeConfig::new(scheme, &values).expect("values are of their parameters' kinds")
-}
-
-/// The mean queue of `n` flows under a profile of DCQCN.
-fn queue(name: &str, n: usize, mbps: u64, octets: u16, span: [u64; 2]) -> f64 {
-    held(&profile("dcqcn", name, &[]), n, mbps, octets, span)
+    SchemeConfig::new("dcqcn", &values).expect("values are of their parameters' kinds")
 }
 
 /// The mean queue of `n` flows with frames of `octets` from `from` to `to` ms, the mean of some seeds.
-fn held(config: &SchemeConfig, n: usize, mbps: u64, octets: u16, [from, to]: [u64; 2]) -> f64 {
+fn queue(name: &str, n: usize, mbps: u64, octets: u16, [from, to]: [u64; 2]) -> f64 {
     let mut b = star(n, BitRate::from_mbps(mbps), Duration::from_us(1), Octets(32_000_000));
     b.network.in_service_counts = false;
     b.network.marking.at_departure = true;
@@ -34,7 +29,7 @@ fn held(config: &SchemeConfig, n: usize, mbps: u64, octets: u16, [from, to]: [u6
         (flow.frame, flow.start) = (octets, Instant(100_000 * i as u64));
     }
     let queue = b.network.queue(b.port(n + 1, n), 0).index();
-    let configs = vec![config.clone(); b.network.priorities.len()];
+    let configs = vec![profile(name); b.network.priorities.len()];
     let seeds = 1..=4;
     let run = |seed| {
         let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, seed, NoProbe);
@@ -46,36 +41,6 @@ fn held(config: &SchemeConfig, n: usize, mbps: u64, octets: u16, [from, to]: [u6
         outcome.queues[queue].mean_octets
     };
     seeds.clone().map(run).sum::<f64>() / seeds.count() as f64
-}
-
-/// With HAS_WIN 1 and VAR_WIN 1, as `SimAI.conf` has them, it holds 435 KB with the constants of `simai-100g`. A window is what the rate sends in
-/// its maxRtt: four links of 1 us and two times 9000 octets, 5.44 us.
-#[test]
-fn a_window_holds_the_queue_of_its_rule() {
-    let window = ("window_time", Value::Time(Duration(5_440_000)));
-    let mean = held(&profile("dcqcn-window", "simai-100g", &[window]), 8, 100_116, 9048, [40, 60]);
-    assert!((mean / 435_000.0 - 1.0).abs() < 0.1, "{mean} octets");
-}
-
-/// Without a queue a window never acts; 32 sources at line rate put no more than 32 windows into the network, where rates alone put 20 MB.
-#[test]
-fn a_window_bounds_what_a_start_puts_into_the_network() {
-    let most = |config: &SchemeConfig| {
-        let mut b = star(32, BitRate::from_gbps(100), Duration::from_us(1), Octets(32_000_000));
-        for flow in &mut b.network.flows {
-            flow.frame = 1048;
-        }
-        let queue = b.network.queue(b.port(33, 32), 0).index();
-        let configs = vec![config.clone(); b.network.priorities.len()];
-        let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, 1, NoProbe);
-        sim.run_until(ms(1));
-        sim.finish().0.queues[queue].max_octets
-    };
-    let window = ("window_time", Value::Time(Duration(4_160_000)));
-    // 52 000 octets each, and a frame more by the open gate.
-    let bounded = most(&profile("dcqcn-window", "hpcc-100g", &[window])) as f64;
-    assert!(bounded <= 32.0 * (52_000.0 + 1048.0), "{bounded}");
-    assert!(most(&profile("dcqcn", "hpcc-100g", &[])) as f64 > 2.0 * bounded);
 }
 
 /// Its queues: one run each there.
