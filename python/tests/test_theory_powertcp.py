@@ -94,6 +94,8 @@ def test_the_window_decays_with_the_time_of_an_update_over_gamma() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["powertcp", "theta-powertcp"])
-def test_powertcp_has_a_margin_at_its_published_gamma(scheme: str) -> None:
+def test_no_delay_makes_small_oscillations_grow(scheme: str) -> None:
+    # The sum of the windows has no delay in its law; the loop has less than its own size at every frequency.
     side = report(configuration(_powertcp(4), scheme=scheme)).sides[0]
-    assert side.phase_rad > np.radians(20)
+    assert side.stable
+    assert side.phase_rad == side.delay_s == np.inf
