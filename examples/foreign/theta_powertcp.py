@@ -8,7 +8,7 @@ import penstock
 
 
 class ThetaPowerTCP(penstock.Scheme):
-    name, source, raises_on_signal = "theta-powertcp", "Addanki et al., NSDI 2022, algorithm 2", False
+    name, source, raises_on_signal = "theta-powertcp-py", "Addanki et al., NSDI 2022, algorithm 2", False
     parameters = {
         "gamma": penstock.Parameter("ratio", 0.9, 0.01, 1, source="powertcp-linux", description="Weight of a window."),
         "flows": penstock.Parameter("count", 10, 1, 10000, source="powertcp-linux: N of beta = line x base / N"),

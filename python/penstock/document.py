@@ -363,6 +363,53 @@ class ChangeSchemesDcqcn(TypedDict, total=False):
     tr_clamp: bool
 
 
+class ChangeSchemesDcqcnWindow(TypedDict, total=False):
+    """``change.schemes.dcqcn-window`` of a scenario file."""
+
+    alpha0: float
+    alpha_order: Literal["cut-first", "update-first"]
+    alpha_time: str
+    alpha_update: Literal["per-cnp", "per-interval"]
+    byte_reset: str
+    clamp_tgt_rate: int | Literal["every-cut", "after-increase"]
+    cnp_interval: str
+    cnp_rule: Literal["next-mark", "end-of-interval"]
+    counters: Literal["both", "timer"]
+    dce_tcp_g: int
+    dce_tcp_rtt: int | str
+    decrease_time: str
+    f: int
+    first_cnp_percent: int
+    g_inverse: int
+    hai_boundary: Literal["above", "at-or-above"]
+    hai_factor: Literal["stages", "one"]
+    initial_alpha_value: int | float
+    k_max: str
+    k_min: str
+    marking: Literal["threshold", "pi"]
+    min_rate: str
+    min_time_between_cnps: int | str
+    p_max: float
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    r_ai: str
+    r_hai: str
+    rate_reduce_monitor_period: int | str
+    rpg_ai_rate: int | str
+    rpg_byte_reset: int | str
+    rpg_hai_rate: int | str
+    rpg_min_rate: int | str
+    rpg_threshold: int
+    rpg_time_reset: int | str
+    rt_update: Literal["every-cut", "after-increase"]
+    thresholds_at: str
+    time_reset: str
+    tr_clamp: bool
+    window_time: str | Literal["auto"]
+
+
 class ChangeSchemesDctcp(TypedDict, total=False):
     """``change.schemes.dctcp`` of a scenario file."""
 
@@ -538,8 +585,10 @@ class ChangeSchemesNscc(TypedDict, total=False):
     alpha_frames: float
     delay_alpha: float
     eta_frames: float
+    feedback: Literal["latest", "median"]
     fi_frames: float
     gamma: float
+    history: int
     k_max: str
     k_min: str
     marking: Literal["threshold", "pi"]
@@ -554,6 +603,19 @@ class ChangeSchemesNscc(TypedDict, total=False):
     target_qdelay: str
     thresholds_at: str
     trimming: bool
+
+
+class ChangeSchemesPowertcp(TypedDict, total=False):
+    """``change.schemes.powertcp`` of a scenario file."""
+
+    base_rtt: str | Literal["auto"]
+    flows: int
+    gamma: float
+    gap: Literal["rest", "whole"]
+    gate: Literal["whole", "open"]
+    segment: str
+    target: float
+    unit_factor: int
 
 
 class ChangeSchemesQcn(TypedDict, total=False):
@@ -831,7 +893,11 @@ class ChangeSchemesSwift(TypedDict, total=False):
     delay_smoothing_alpha: float
     fabric_additive_increment: float
     fabric_multiplicative_decrease_factor: float
+    falls_after: Literal["marker", "last-decrease"]
+    feedback: Literal["latest", "median"]
+    history: int
     initial_fcwnd: float | Literal["auto"]
+    late_in_a_row: int
     max_fabric_multiplicative_decrease_factor: float
     max_fcwnd: float
     max_flow_scaling: str
@@ -849,6 +915,19 @@ class ChangeSchemesSwift(TypedDict, total=False):
     retransmit_limit: int
     target_rx_buffer_level: int
     topology_scaling_per_hop: str
+
+
+class ChangeSchemesThetaPowertcp(TypedDict, total=False):
+    """``change.schemes.theta-powertcp`` of a scenario file."""
+
+    base_rtt: str | Literal["auto"]
+    flows: int
+    gamma: float
+    gap: Literal["rest", "whole"]
+    gate: Literal["whole", "open"]
+    load: float
+    segment: str
+    target: float
 
 
 class ChangeSchemesTimely(TypedDict, total=False):
@@ -880,6 +959,7 @@ ChangeSchemes = TypedDict(
         "bcn": ChangeSchemesBcn,
         "ci": SchemesCi,
         "dcqcn": ChangeSchemesDcqcn,
+        "dcqcn-window": ChangeSchemesDcqcnWindow,
         "dctcp": ChangeSchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": ChangeSchemesEfecn,
@@ -888,6 +968,7 @@ ChangeSchemes = TypedDict(
         "hpcc": ChangeSchemesHpcc,
         "none": SchemesNone,
         "nscc": ChangeSchemesNscc,
+        "powertcp": ChangeSchemesPowertcp,
         "qcn": ChangeSchemesQcn,
         "qcn-adaptive": ChangeSchemesQcnAdaptive,
         "qcn-bs": ChangeSchemesQcnBs,
@@ -897,6 +978,7 @@ ChangeSchemes = TypedDict(
         "sfc": SchemesSfc,
         "smcc": ChangeSchemesSmcc,
         "swift": ChangeSchemesSwift,
+        "theta-powertcp": ChangeSchemesThetaPowertcp,
         "timely": ChangeSchemesTimely,
     },
     total=False,
@@ -1344,6 +1426,28 @@ class SchemesDcqcn(ChangeSchemesDcqcn, total=False):
     ]
 
 
+class SchemesDcqcnWindow(ChangeSchemesDcqcnWindow, total=False):
+    """``schemes.dcqcn-window`` of a scenario file."""
+
+    profile: Literal[
+        "zhu-2015",
+        "ns3-rdma",
+        "hpcc-mlx",
+        "hpcc-25g",
+        "hpcc-100g",
+        "hpcc-200g",
+        "hpcc-400g",
+        "hpcc-800g",
+        "hpcc-100g-paper",
+        "conweave",
+        "simai",
+        "simai-100g",
+        "simai-200g",
+        "simai-400g",
+        "connectx",
+    ]
+
+
 class SchemesDctcp(ChangeSchemesDctcp, total=False):
     """``schemes.dctcp`` of a scenario file."""
 
@@ -1377,7 +1481,28 @@ class SchemesHpcc(ChangeSchemesHpcc, total=False):
 class SchemesNscc(ChangeSchemesNscc, total=False):
     """``schemes.nscc`` of a scenario file."""
 
-    profile: Literal["trimming", "htsim-25g", "htsim-100g", "htsim-200g", "htsim-400g", "htsim-800g"]
+    profile: Literal[
+        "trimming",
+        "mnscc",
+        "htsim-25g",
+        "htsim-100g",
+        "htsim-200g",
+        "htsim-400g",
+        "htsim-800g",
+    ]
+
+
+class SchemesPowertcp(ChangeSchemesPowertcp, total=False):
+    """``schemes.powertcp`` of a scenario file."""
+
+    profile: Literal[
+        "ns3-25g",
+        "powertcp-25g",
+        "powertcp-100g",
+        "powertcp-200g",
+        "powertcp-400g",
+        "powertcp-800g",
+    ]
 
 
 class SchemesQcn(ChangeSchemesQcn, total=False):
@@ -1426,7 +1551,23 @@ class SchemesSmcc(ChangeSchemesSmcc, total=False):
 class SchemesSwift(ChangeSchemesSwift, total=False):
     """``schemes.swift`` of a scenario file."""
 
-    profile: Literal["slow-host", "htsim-25g", "htsim-100g", "htsim-200g", "htsim-400g", "htsim-800g"]
+    profile: Literal[
+        "slow-host",
+        "kumar-2020",
+        "lswift",
+        "mswift",
+        "htsim-25g",
+        "htsim-100g",
+        "htsim-200g",
+        "htsim-400g",
+        "htsim-800g",
+    ]
+
+
+class SchemesThetaPowertcp(ChangeSchemesThetaPowertcp, total=False):
+    """``schemes.theta-powertcp`` of a scenario file."""
+
+    profile: Literal["ns3-25g"]
 
 
 class SchemesTimely(ChangeSchemesTimely, total=False):
@@ -1451,6 +1592,7 @@ Schemes = TypedDict(
         "bcn": SchemesBcn,
         "ci": SchemesCi,
         "dcqcn": SchemesDcqcn,
+        "dcqcn-window": SchemesDcqcnWindow,
         "dctcp": SchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": SchemesEfecn,
@@ -1459,6 +1601,7 @@ Schemes = TypedDict(
         "hpcc": SchemesHpcc,
         "none": SchemesNone,
         "nscc": SchemesNscc,
+        "powertcp": SchemesPowertcp,
         "qcn": SchemesQcn,
         "qcn-adaptive": SchemesQcnAdaptive,
         "qcn-bs": SchemesQcnBs,
@@ -1468,6 +1611,7 @@ Schemes = TypedDict(
         "sfc": SchemesSfc,
         "smcc": SchemesSmcc,
         "swift": SchemesSwift,
+        "theta-powertcp": SchemesThetaPowertcp,
         "timely": SchemesTimely,
     },
     total=False,

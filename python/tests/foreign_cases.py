@@ -44,7 +44,7 @@ def numbers(result: penstock.Result) -> str:
     summary = json.loads(result.summary_json)
     for key in ("run", "scheme", "priorities"):
         summary.pop(key, None)
-    return re.sub("(dctcp|dcqcn|qcn)-(c|py)", r"\1", json.dumps(summary))
+    return re.sub("(dctcp|dcqcn|qcn|theta-powertcp)-(c|py)", r"\1", json.dumps(summary))
 
 
 def columns(result: penstock.Result, table: str) -> dict[str, list[Any]]:

@@ -177,7 +177,7 @@ def incast(senders: int, **parameters: object) -> Any:
         f"{EXAMPLES}/theta_powertcp.py:ThetaPowerTCP",
         duration="12 ms",
         warmup="4 ms",
-        schemes={"theta-powertcp": parameters},
+        schemes={"theta-powertcp-py": parameters},
         topology={"star": {"hosts": senders + 1, "link_rate": "10 Gbps", "link_delay": "20 us", "buffer": "2 MB"}},
         flow=[{"from": f"h0..h{senders - 1}", "to": f"h{senders}", "stagger": "3 us"}],
     )
@@ -208,6 +208,16 @@ def test_a_class_gives_the_bytes_of_the_native_scheme() -> None:
         assert of_own == {name: column for name, column in of_native.items() if name in of_own}, table
     assert native.python_share is None
     assert own.python_share is not None and 0.05 < own.python_share < 1
+
+
+def test_theta_powertcp_gives_the_numbers_of_the_native_scheme() -> None:
+    # The class paces by what is left of a gap, and lets whole frames go.
+    like = {"theta-powertcp": {"gate": "whole", "gap": "rest"}}
+    native = scenario("theta-powertcp", schemes=like).run(seed=1)
+    own = scenario(f"{EXAMPLES}/theta_powertcp.py:ThetaPowerTCP").run(seed=1)
+    assert numbers(own) == numbers(native)
+    other = scenario("theta-powertcp", schemes={"theta-powertcp": {**like["theta-powertcp"], "gamma": 0.8}}).run(seed=1)
+    assert numbers(other) != numbers(native)
 
 
 def test_parameters_are_keys_of_the_scheme(tmp_path: Path) -> None:

@@ -133,6 +133,7 @@ pub mod annulus;
 pub mod bcn;
 pub mod ci;
 pub mod dcqcn;
+pub mod dcqcn_window;
 pub mod dctcp;
 mod dispatch;
 pub mod e2cm;
@@ -147,6 +148,7 @@ pub mod mixed;
 pub mod none;
 pub mod nscc;
 pub mod parts;
+pub mod powertcp;
 pub mod qcn;
 pub mod qcn_adaptive;
 pub mod qcn_bs;
@@ -163,6 +165,7 @@ mod source;
 pub mod swift;
 #[cfg(test)]
 mod testing;
+pub mod theta_powertcp;
 pub mod timely;
 pub mod units;
 

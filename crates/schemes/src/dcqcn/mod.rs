@@ -80,7 +80,7 @@ const fn hpcc(gbps: u64) -> Settings<17> {
     mlx((4_000 * gbps, 16_000 * gbps, 0.2), (1, 4, 300), (gbps / 5, 2 * gbps, 1000))
 }
 
-const PROFILES: &[Profile] = &[
+pub(crate) const PROFILES: &[Profile] = &[
     Profile {
         name: "zhu-2015",
         description: "Zhu et al., SIGCOMM 2015, at 40 Gb/s: Kmin 5 KB, Kmax 200 KB, Pmax 1 %, timer 55 us, 10 MB, R_AI 40 Mb/s.",

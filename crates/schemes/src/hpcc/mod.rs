@@ -35,7 +35,7 @@ use crate::{
     ReactionPoint, Release, Scheme, Var,
 };
 
-pub use telemetry::{DIGEST_OCTETS, Hop, LONGEST_NS, MOST_HOPS, STACK_OCTETS, Telemetry};
+pub use telemetry::{DIGEST_OCTETS, Hop, LONGEST_NS, MOST_HOPS, STACK_OCTETS, Step, Telemetry, identity};
 use telemetry::{decode, encode};
 
 /// HPCC.
@@ -235,11 +235,10 @@ impl CongestionPoint<Hpcc> for Cp {
     const STAMPS: bool = true;
 
     fn new(config: &Config, place: Place) -> Self {
-        let id = place.cp.0;
         let t = config.base_rtt.0 as f64;
         let pint = Pint { t, utilisation: 0.0, last: Instant::ZERO, last_octets: 0, word: 0 };
         Self {
-            identity: (id ^ id >> 12 ^ id >> 24 ^ id >> 36) as u16 & 0xfff,
+            identity: identity(place.cp),
             unit_factor: config.unit_factor,
             pint: (config.telemetry == Form::Pint).then_some(pint),
         }

@@ -1,6 +1,6 @@
 //! The telemetry of HPCC: a record of each queue on the path, or the largest utilisation of all of them in one octet (PINT).
 
-use crate::{BitRate, Instant, Octets};
+use crate::{BitRate, CpId, Instant, Octets};
 
 /// The most queues that a frame records: a path through a fat tree of three stages has no more.
 pub const MOST_HOPS: usize = 5;
@@ -46,6 +46,10 @@ pub struct Step {
     pub sent: f64,
     /// The shorter length, octets.
     pub len: f64,
+    /// The later length, octets.
+    pub last_len: f64,
+    /// By how much the queue is longer than it was, octets.
+    pub growth: f64,
     /// Rate of the line, bit/s.
     pub rate: f64,
 }
@@ -72,6 +76,8 @@ impl Hop {
             time_ps: f64::from(time) * 1000.0,
             sent: f64::from(self.sent.wrapping_sub(earlier.sent) & SENT) * (SENT_UNIT * u64::from(factor)) as f64,
             len: f64::from(self.len.min(earlier.len)) * (LEN_UNIT * u64::from(factor)) as f64,
+            last_len: f64::from(self.len) * (LEN_UNIT * u64::from(factor)) as f64,
+            growth: (f64::from(self.len) - f64::from(earlier.len)) * (LEN_UNIT * u64::from(factor)) as f64,
             rate: f64::from(self.mbps) * 1e6,
         })
     }
@@ -110,6 +116,12 @@ impl Telemetry {
     pub fn same_path(&self, other: &Self) -> bool {
         (self.count, self.path) == (other.count, other.path)
     }
+}
+
+/// The identity of a queue in [`Telemetry::push`], 12 bits.
+#[must_use]
+pub fn identity(cp: CpId) -> u16 {
+    (cp.0 ^ cp.0 >> 12 ^ cp.0 >> 24 ^ cp.0 >> 36) as u16 & 0xfff
 }
 
 /// Ratio of neighbouring codes of PINT.
@@ -157,7 +169,8 @@ mod tests {
     #[test]
     fn records_have_the_precision_of_the_wire() {
         let step = hop(2_000, 1_300, 8_079).since(&hop(1_000, 0, 16_000), 1).expect("time has passed");
-        assert_eq!(step, Step { time_ps: 1e6, sent: 1280.0, len: 8000.0, rate: 1e10 });
+        let (len, last_len, growth) = (8000.0, 8000.0, -8000.0);
+        assert_eq!(step, Step { time_ps: 1e6, sent: 1280.0, len, last_len, growth, rate: 1e10 });
         assert_eq!(hop(1_000, 0, 0).since(&hop(1_000, 0, 0), 1), None);
         let slow = |ns: u64| Hop::new(Instant(ns * 1000), BitRate(999_999), Octets(0), Octets(0), 1);
         assert_eq!(slow(2_000).since(&slow(1_000), 1), None);

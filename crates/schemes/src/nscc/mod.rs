@@ -15,15 +15,20 @@
 //!
 //! With `trimming` a full switch keeps the header of a frame, so that the source learns of the loss within a round trip.
 //!
-//! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down. Frames of a flow take one path here.
+//! Where frames of a flow take several paths, the median of the last delays can stand for the delay
+//! ([`median`](crate::parts::median)): MNSCC.
+//!
+//! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down.
 //!
 //! Sources: uet-htsim, `uec.cpp` ("htsim"), whose names and constants these are; Ultra Ethernet Specification 1.0; Bonato et al., arXiv
-//! 2404.01630 (SMaRTT).
+//! 2404.01630 (SMaRTT); Gerstein et al., arXiv 2509.07907 (MNSCC).
 
-use crate::info::values::{count, octets, real, switch, us};
+use crate::info::values::{choice, count, octets, real, switch, us};
 use crate::info::{Action, Forms, Info, Profile, Threshold, Value, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
+use crate::parts::median::History;
+use crate::swift::Feedback;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Report, Scheme, Var,
@@ -70,6 +75,18 @@ parameters! {
             default: us(0),
             range: us(0)..=us(1_000_000),
             source: "htsim",
+        }
+        /// The delay that a source goes by.
+        feedback: Feedback {
+            default: choice("latest"),
+            source: "htsim; Gerstein et al. 2026, MNSCC",
+        }
+        /// Delays of which the median is taken at the most; fewer where half of the window has fewer frames.
+        history: u32 {
+            default: count(4),
+            range: count(1)..=count(65_536),
+            source: "Gerstein et al. 2026 equation (9)",
+            when: feedback = "median",
         }
         /// Factor of a decrease.
         gamma: f64 {
@@ -132,6 +149,11 @@ const PROFILES: &[Profile] = &[
         name: "trimming",
         description: "Switches that trim frames to their headers instead of dropping them.",
         settings: &[("trimming", switch(true))],
+    },
+    Profile {
+        name: "mnscc",
+        description: "MNSCC of Gerstein et al., arXiv 2509.07907v2: the median of the last delays, four at the most.",
+        settings: &[("feedback", choice("median"))],
     },
     Profile {
         name: "htsim-25g",
@@ -242,6 +264,13 @@ pub struct Echo {
     pub trimmed: bool,
 }
 
+impl Config {
+    /// The room for delays of which the median is taken; none where the latest counts.
+    fn delays(&self) -> usize {
+        if self.feedback == Feedback::Median { self.history as usize } else { 0 }
+    }
+}
+
 impl MarkingConfig for Config {
     fn ramp(&self) -> Ramp {
         Ramp { k_min: self.k_min.0, k_max: self.k_max.0, p_max: 1 << 32 }
@@ -341,6 +370,7 @@ pub struct Rp {
     sent: u64,
     settled: u64,
     cut: bool,
+    history: History,
 }
 
 impl Rp {
@@ -478,7 +508,12 @@ impl ReactionPoint<Nscc> for Rp {
     ];
 
     fn new(config: &Config, line: BitRate) -> Self {
-        let mut rp = Self { law: Law::new(config, line), qa_end: Instant::NEVER, ..Self::default() };
+        let mut rp = Self {
+            law: Law::new(config, line),
+            qa_end: Instant::NEVER,
+            history: History::new(config.delays()),
+            ..Self::default()
+        };
         rp.init();
         rp
     }
@@ -495,6 +530,7 @@ impl ReactionPoint<Nscc> for Rp {
         let bounds = (self.maxwnd, self.law.mtu);
         let seen = base < self.start_rtt();
         self.law = Law::new(config, line);
+        self.history.resize(config.delays());
         self.init();
         if seen {
             self.set_base_rtt(base.min(self.base_rtt));
@@ -525,12 +561,13 @@ impl ReactionPoint<Nscc> for Rp {
             if rtt < self.base_rtt && rtt > 0.0 {
                 self.set_base_rtt(rtt);
             }
-            let delay = rtt - self.base_rtt;
-            self.update_delay(delay.max(0.0), ack.echo.marked);
+            let delay = (rtt - self.base_rtt).max(0.0);
+            self.update_delay(delay, ack.echo.marked);
+            let heard = self.history.median(delay, self.cwnd / self.law.mtu);
             if lost > 0 {
                 self.lose(lost);
             }
-            self.on_arrived(now, acked, delay.max(0.0), ack.echo.marked);
+            self.on_arrived(now, acked, heard, ack.echo.marked);
         }
         self.cut |= self.cwnd < before;
     }
@@ -707,6 +744,26 @@ mod tests {
         hear(&mut rp, 100, 3, 1500, 0, OK);
         rp.configure(&config::<Nscc>("", &[]), rp.law.line);
         assert_eq!(rp.base_rtt, 3e6);
+    }
+
+    /// Of the last four delays the second: one late frame of four is answered by the delay of the others, 6 us, and three by its own.
+    /// A window of three frames hears the newest alone.
+    #[test]
+    fn the_median_stands_for_the_delay() {
+        let changes = [("eta_frames", real(0.0)), ("alpha_frames", real(0.0)), ("feedback", choice("median"))];
+        let mut rp = rp(&changes);
+        rp.avg_delay = 24e6;
+        for (us, rtt, echo) in [(100, 18, OK), (101, 18, OK), (102, 18, OK), (120, 36, MARKED), (140, 36, MARKED)] {
+            hear(&mut rp, us, rtt, 1500, 0, echo);
+        }
+        close(rp.cwnd, 100_000.0);
+        hear(&mut rp, 160, 36, 1500, 0, MARKED);
+        assert!(rp.cwnd < 100_000.0);
+        let mut small = Rp { cwnd: 4_500.0, ..rp };
+        small.avg_delay = 24e6;
+        hear(&mut small, 300, 18, 1500, 0, OK);
+        hear(&mut small, 400, 36, 1500, 0, MARKED);
+        assert!(small.cwnd < 4_500.0);
     }
 
     #[test]

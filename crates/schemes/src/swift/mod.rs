@@ -12,15 +12,19 @@
 //!                                                          fcwnd < 1:       one frame each rtt / fcwnd
 //! ```
 //!
+//! Where frames of a flow take several paths, the median of the last delays can stand for the delay, and a decrease can wait
+//! for several late acknowledgements in a row ([`median`](crate::parts::median)): LSwift and MSwift.
+//!
 //! Windows count frames of `packet` octets and are real numbers; the allowance has whole frames. The source measures the
 //! delay of the fabric: hosts add none here, so that it is the round-trip time. The level of the destination's buffer comes
 //! from a model of its host, which takes up the octets of a flow at `receive_rate`.
 //!
 //! Sources: OCP, Falcon Transport Protocol, revision 0.9, sections 10.3.1 to 10.3.6 ("Falcon"), whose names the parameters have;
-//! Kumar et al., SIGCOMM 2020 ("Swift"). Falcon gives no constants: those of htsim's Swift are the defaults.
+//! Kumar et al., SIGCOMM 2020 ("Swift"); Gerstein et al., arXiv 2509.07907 (LSwift, MSwift). Falcon gives no constants: those of htsim's Swift are the defaults.
 
-use crate::info::values::{count, mbps, octets, real, us};
-use crate::info::{Action, Forms, Info, Profile, Value, parameters};
+use crate::info::values::{choice, count, mbps, octets, real, us};
+use crate::info::{Action, Forms, Info, Profile, Value, choice, parameters};
+use crate::parts::median::History;
 use crate::parts::root::square_root;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
@@ -31,6 +35,26 @@ use crate::{
 /// Swift.
 #[derive(Debug, Clone, Copy)]
 pub struct Swift;
+
+choice! {
+    /// The delay that a source goes by.
+    pub enum Feedback {
+        /// That of the newest acknowledgement. (Falcon 10.3.1)
+        Latest = "latest",
+        /// The median of the last ones. (Gerstein et al. 2026, MSwift)
+        Median = "median",
+    }
+}
+
+choice! {
+    /// The moment from which a round trip must have passed before the window of the fabric falls.
+    pub enum FallsAfter {
+        /// That of the last decrease, which each acknowledgement in time moves up to a round trip ago. (Falcon 10.3.4, `UpdateTimeMarker`)
+        Marker = "marker",
+        /// That of the last decrease. (Kumar et al. 2020; htsim, `can_decrease`)
+        LastDecrease = "last-decrease",
+    }
+}
 
 parameters! {
     /// Swift's parameters.
@@ -72,6 +96,29 @@ parameters! {
             default: real(0.0),
             range: real(0.0)..=real(1.0),
             source: "option; open in Falcon, none in htsim",
+        }
+        /// The delay that a source goes by.
+        feedback: Feedback {
+            default: choice("latest"),
+            source: "Falcon 10.3.1; Gerstein et al. 2026, MSwift",
+        }
+        /// Delays of which the median is taken at the most; fewer where half of the window has fewer frames.
+        history: u32 {
+            default: count(128),
+            range: count(1)..=count(65_536),
+            source: "option; half of the window in Gerstein et al. 2026 equation (8)",
+            when: feedback = "median",
+        }
+        /// The moment from which a round trip must have passed before the window of the fabric falls.
+        falls_after: FallsAfter {
+            default: choice("marker"),
+            source: "Falcon 10.3.4; Kumar et al. 2020 and htsim",
+        }
+        /// Acknowledgements in a row above the target from which on the window falls.
+        late_in_a_row: u32 {
+            default: count(1),
+            range: count(1)..=count(1_000_000),
+            source: "Falcon 10.3.1; 5 in Gerstein et al. 2026, LSwift",
         }
         /// Frames by which the window of the fabric grows in a round trip.
         fabric_additive_increment: f64 {
@@ -175,6 +222,13 @@ parameters! {
     }
 }
 
+impl Config {
+    /// The room for delays of which the median is taken; none where the latest counts.
+    fn delays(&self) -> usize {
+        if self.feedback == Feedback::Median { self.history as usize } else { 0 }
+    }
+}
+
 /// htsim (Broadcom/csg-htsim), `datacenter/main_swift.cpp` with HOST_NIC 100 Gb/s and packets of 4000 octets: a first window of 15 of them, 40 frames of
 /// 1500 octets, and `swift.cpp`, `_max_cwnd`: at most 1000 packets, 2667 frames. For other lines both are in proportion.
 const fn htsim(gbps: f64) -> [(&'static str, Value); 2] {
@@ -186,6 +240,25 @@ const PROFILES: &[Profile] = &[
         name: "slow-host",
         description: "A destination whose host takes up 2 Gb/s of a flow: the window of its network interface governs.",
         settings: &[("receive_rate", mbps(2_000))],
+    },
+    Profile {
+        name: "kumar-2020",
+        description: "Swift of Kumar et al., SIGCOMM 2020, and of htsim: once a round trip a late acknowledgement lowers the window, whatever came in time.",
+        settings: &[("falls_after", choice("last-decrease"))],
+    },
+    Profile {
+        name: "lswift",
+        description: "LSwift of Gerstein et al., arXiv 2509.07907v2: as kumar-2020, from the fifth late acknowledgement in a row on.",
+        settings: &[("falls_after", choice("last-decrease")), ("late_in_a_row", count(5))],
+    },
+    Profile {
+        name: "mswift",
+        description: "MSwift of Gerstein et al., arXiv 2509.07907v2: LSwift by the median of the last half of a window of delays.",
+        settings: &[
+            ("falls_after", choice("last-decrease")),
+            ("late_in_a_row", count(5)),
+            ("feedback", choice("median")),
+        ],
     },
     Profile {
         name: "htsim-25g",
@@ -370,6 +443,9 @@ pub struct Rp {
     fabric_window_time_marker: Instant,
     nic_window_time_marker: Instant,
     rtt: Duration,
+    history: History,
+    /// Acknowledgements in a row above the target.
+    late: u32,
     /// Zero before the first.
     smoothed_delay: f64,
     delay_target: f64,
@@ -385,16 +461,21 @@ impl Rp {
         let (config, before) = (&self.config, self.fcwnd);
         let (delay, target) = (self.smoothed_delay, self.delay_target);
         if delay <= target {
+            self.late = 0;
             let step = config.fabric_additive_increment * packets;
             self.fcwnd += if self.fcwnd >= 1.0 { step / self.fcwnd } else { step };
-        } else if self.has_rtt_elapsed(now, self.fabric_window_time_marker) {
+        } else {
+            self.late = self.late.saturating_add(1);
+        }
+        if self.late >= config.late_in_a_row && self.has_rtt_elapsed(now, self.fabric_window_time_marker) {
+            self.late = 0;
             let excess = config.fabric_multiplicative_decrease_factor * (delay - target) / delay;
             self.fcwnd *= (1.0 - excess).max(1.0 - config.max_fabric_multiplicative_decrease_factor);
         }
         self.fcwnd = self.fcwnd.clamp(config.min_fcwnd, config.max_fcwnd);
         if self.fcwnd < before || self.fcwnd <= config.min_fcwnd {
             self.fabric_window_time_marker = now;
-        } else {
+        } else if config.falls_after == FallsAfter::Marker {
             self.fabric_window_time_marker = self.moved_marker(now, self.fabric_window_time_marker);
         }
     }
@@ -500,6 +581,8 @@ impl ReactionPoint<Swift> for Rp {
             nic_window_time_marker: Instant::ZERO,
             // Until the first is measured.
             rtt: config.base_delay_target,
+            history: History::new(config.delays()),
+            late: 0,
             smoothed_delay: 0.0,
             delay_target: 0.0,
             retransmit_count: 0,
@@ -524,6 +607,7 @@ impl ReactionPoint<Swift> for Rp {
             self.ncwnd = self.ncwnd.clamp(config.min_ncwnd, config.max_ncwnd);
             self.flow_scaling_alpha = fresh.flow_scaling_alpha;
             self.flow_scaling_beta = fresh.flow_scaling_beta;
+            self.history.resize(config.delays());
             (self.least, self.config) = (fresh.least, fresh.config);
             self.state(before);
         } else {
@@ -538,7 +622,8 @@ impl ReactionPoint<Swift> for Rp {
     /// `ProcessAckNackCommon` (Falcon 10.3.1), after `ProcessRetransmit` for each gap.
     fn on_ack(&mut self, now: Instant, _: FlowKey, ack: &Ack<Echo>, _: &mut impl Draw, _: &mut impl Out<Swift>) {
         let before = (self.fcwnd, self.ncwnd);
-        let (delay, alpha) = (ack.rtt.0 as f64, self.config.delay_smoothing_alpha);
+        let alpha = self.config.delay_smoothing_alpha;
+        let delay = self.history.median(ack.rtt.0 as f64, self.fcwnd);
         let old = if self.smoothed_delay > 0.0 { self.smoothed_delay } else { delay };
         self.smoothed_delay = old * alpha + delay * (1.0 - alpha);
         self.rtt = ack.rtt;
@@ -751,6 +836,53 @@ mod tests {
         ack(&mut rp, 20, 20, QUIET);
         ack(&mut rp, 60, 40, QUIET);
         close(rp.smoothed_delay, 25e6);
+    }
+
+    /// Cut at 100 us. In time at 160, and late by a round trip of 60 at 165: Falcon's marker is then at 145, the last decrease at 100.
+    #[test]
+    fn frames_in_time_can_hold_a_decrease_off() {
+        for (falls_after, falls) in [("marker", false), ("last-decrease", true)] {
+            let mut rp = rp(&[("falls_after", choice(falls_after))]);
+            ack(&mut rp, 100, 100, QUIET);
+            ack(&mut rp, 160, 15, QUIET);
+            let before = rp.fcwnd;
+            ack(&mut rp, 165, 60, QUIET);
+            assert_eq!(rp.fcwnd < before, falls, "{falls_after}");
+        }
+    }
+
+    /// From the third late one in a row on: a frame in time, and one that decreases, begin the count again.
+    #[test]
+    fn a_decrease_can_wait_for_late_frames_in_a_row() {
+        let mut rp = rp(&[("late_in_a_row", count(3))]);
+        ack(&mut rp, 100, 100, QUIET);
+        ack(&mut rp, 200, 100, QUIET);
+        ack(&mut rp, 201, 20, QUIET);
+        close(rp.fcwnd, 12.0 + 1.0 / 12.0);
+        let before = rp.fcwnd;
+        for us in [301, 302] {
+            ack(&mut rp, us, 100, QUIET);
+        }
+        close(rp.fcwnd, before);
+        ack(&mut rp, 303, 100, QUIET);
+        close(rp.fcwnd, before / 2.0);
+        assert_eq!(rp.late, 0);
+    }
+
+    /// Twelve frames: of the last six delays the third. Two late ones of six raise the window, four lower it.
+    #[test]
+    fn the_median_of_half_a_window_stands_for_the_delay() {
+        let mut rp = rp(&[("feedback", choice("median"))]);
+        for (us, rtt) in [(20, 20), (40, 100), (60, 20), (80, 100), (100, 20)] {
+            ack(&mut rp, us, rtt, QUIET);
+            assert_eq!(rp.smoothed_delay, 20e6);
+        }
+        let before = rp.fcwnd;
+        assert!(before > 12.0);
+        ack(&mut rp, 300, 100, QUIET);
+        ack(&mut rp, 400, 100, QUIET);
+        assert_eq!(rp.smoothed_delay, 100e6);
+        assert!(rp.fcwnd < before);
     }
 
     /// At 1 Gb/s a host takes up 125 octets a microsecond. Ten frames at once are 15 000 of 31 000 octets: level 15; 8 us later
