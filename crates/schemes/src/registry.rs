@@ -24,6 +24,7 @@ macro_rules! for_each_scheme {
             Fqcn: crate::fqcn::Fqcn,
             Smcc: crate::smcc::Smcc,
             Dcqcn: crate::dcqcn::Dcqcn,
+            FastCnp: crate::fast_cnp::FastCnp,
             Timely: crate::timely::Timely,
             Dctcp: crate::dctcp::Dctcp,
             Swift: crate::swift::Swift,
@@ -32,6 +33,7 @@ macro_rules! for_each_scheme {
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
             Ci: crate::ci::CongestionIsolation,
+            Ici: crate::ici::ImprovedCongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,
             // The last: it stands for schemes that are not listed.
             Foreign: crate::foreign::Foreign,

@@ -19,7 +19,9 @@ pub use note::Note;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
-use crate::{Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
+use crate::{
+    Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, fast_cnp, ipv4, ipv6, lldp, mac_control,
+};
 use crate::{roce, tcp, udp, vlan};
 
 /// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
@@ -498,6 +500,14 @@ impl<'a> Layers<'a> {
                 Some(layer)
             }
             ipv4::protocol::GRE => Some(self.gre()),
+            fast_cnp::NEXT_HEADER if fast_cnp::is_one(left) => self.header(&fast_cnp::FORMAT, |this, octets| {
+                let next = octet(octets, 0);
+                // Checksums cover the header behind the options.
+                if let Some(Network { pseudo: PseudoHeader::Ipv6(_, _, covered), .. }) = &mut this.network {
+                    *covered = next;
+                }
+                this.next = Next::Protocol(next);
+            }),
             _ => Some(self.rest("data", false)),
         }
     }

@@ -17,6 +17,7 @@ from penstock.wire.frame import messages
 try:
     from scapy.fields import (
         BitField,
+        ByteField,
         FieldLenField,
         MACField,
         SignedIntField,
@@ -27,7 +28,7 @@ try:
         XStrLenField,
     )
     from scapy.layers.inet import IP
-    from scapy.layers.inet6 import IPv6
+    from scapy.layers.inet6 import HBHOptUnknown, IP6Field, IPv6, _hbhoptcls
     from scapy.layers.l2 import Dot1Q, Ether
     from scapy.packet import Packet, Padding, Raw, bind_layers
 except ModuleNotFoundError as _error:
@@ -94,6 +95,19 @@ class Experimental(Packet):
         """Return the class of the message at the start of ``octets``."""
         return _SUBTYPES.get(octets[0] & 0xF, Raw) if octets else cls
 
+
+class FastCNPOption(HBHOptUnknown):  # type: ignore[misc]
+    """The option of a Fast CNP in IPv6 Destination Options: the destination of the flow's frames."""
+
+    name = "Fast CNP"
+    fields_desc = (
+        ByteField("otype", 0x1E),
+        ByteField("optlen", 16),
+        IP6Field("original_destination", "fd00::3"),
+    )
+
+
+_hbhoptcls[0x1E] = FastCNPOption
 
 _LAYERS = [(entry, _layer(entry)) for entry in messages()]
 _SUBTYPES = {_names(entry)["subtype"]["usual"]: layer for entry, layer in _LAYERS if "subtype" in _names(entry)}

@@ -346,6 +346,11 @@ struct Alpha(u32);
 impl Alpha {
     const ONE: u32 = 1 << 30;
 
+    /// A share of intervals, rounded.
+    fn of(share: f64) -> Self {
+        Self((share * f64::from(Self::ONE) + 0.5) as u32)
+    }
+
     /// (1 - g) alpha, with `g_inverse` for 1/g.
     fn fall(&mut self, g_inverse: u32) {
         self.0 -= self.0 / g_inverse;
@@ -390,6 +395,11 @@ pub struct Rp {
 }
 
 impl Rp {
+    /// Alpha is that of a start again.
+    pub(crate) fn restart_alpha(&mut self) {
+        self.alpha = Alpha::of(self.config.alpha0);
+    }
+
     /// Makes up for the intervals that have ended since alpha was last right.
     fn advance_alpha(&mut self, now: Instant) {
         let step = self.config.alpha_time;
@@ -469,7 +479,7 @@ impl ReactionPoint<Dcqcn> for Rp {
             min_rate: config.min_rate.0.min(line.0),
             current_rate: line.0,
             target_rate: line.0,
-            alpha: Alpha((config.alpha0 * f64::from(Alpha::ONE) + 0.5) as u32),
+            alpha: Alpha::of(config.alpha0),
             alpha_at: Instant::NEVER,
             alpha_cnp: false,
             first_cnp: Instant::NEVER,
