@@ -36,7 +36,7 @@ crate::field::format! {
     original_destination, set_original_destination: [u8; 16] = "Original Destination Address", 32..160, usually 0xfd00_0000_0000_0000_0000_0000_0000_0003;
     reserved {
         /// Sent as 0.
-        pad, set_pad: u16 = "Pad", 176..192;
+        reserved_pad, set_reserved_pad: u16 = "Pad", 176..192;
     }
 }
 

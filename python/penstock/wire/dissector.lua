@@ -347,15 +347,16 @@ end
 -- Fast CNP --------------------------------------------------------------------------------------------------------------
 
 -- Wireshark reads the packet itself, and leaves the option as octets of an experiment.
-local CNP, ADDRESS = 0x81, 16
+local CNP, OPTION, ADDRESS = 0x81, 0x1e, 16
 local fast_cnp = Proto("fast_cnp", "Fast CNP (Penstock)")
 local original = ProtoField.ipv6("fast_cnp.original_destination", "Original Destination Address")
 fast_cnp.fields = { original }
 local option_of, opcode_of = Field.new("ipv6.opt.experimental"), Field.new("infiniband.bth.opcode")
 
-function fast_cnp.dissector(_, pinfo, root)
+function fast_cnp.dissector(tvb, pinfo, root)
   local option, opcode = option_of(), opcode_of()
-  if option and option.len == ADDRESS and opcode and opcode.value == CNP then
+  local is_one = option and option.len == ADDRESS and tvb(option.offset - 2, 1):uint() == OPTION
+  if is_one and opcode and opcode.value == CNP then
     local tree = root:add(fast_cnp, option.range)
     tree:add(original, option.range)
     pinfo.cols.protocol = "Fast CNP"
