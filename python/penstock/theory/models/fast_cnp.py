@@ -9,8 +9,10 @@ With QCN's reaction each notification cuts by the same Gd |Fb|: alpha stays at 2
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError
-from penstock.theory.models.base import ALIKE, Array, Value, stack
+from penstock.theory.models.base import ALIKE, Array, Value, namespace, stack
 from penstock.theory.models.dcqcn import Dcqcn
 
 
@@ -19,10 +21,10 @@ class FastCnp(Dcqcn):
     """Fast CNP with the reaction of DCQCN or of QCN.
 
     Attributes:
-        cut: share of the rate that a notification cuts, Gd |Fb|; None where it is half of alpha.
+        cut: share of the rate that a notification cuts, Gd |Fb|; NaN where it is half of alpha.
     """
 
-    cut: Value | None = None
+    cut: Value = np.nan
 
     scheme: ClassVar[str] = "fast-cnp"
     source: ClassVar[str] = "Zhu et al., SIGCOMM 2015, section 5, with the delay of a notification of the switch"
@@ -43,18 +45,19 @@ class FastCnp(Dcqcn):
     def _parameters(cls, configuration: Configuration) -> dict[str, Any]:
         """Return the fields of the model, from a configuration."""
         number = configuration.number
-        cut = number("fb") / number("gd_inverse") if configuration.parameters["reaction"] == "qcn" else None
+        cut = number("fb") / number("gd_inverse") if configuration.parameters["reaction"] == "qcn" else np.nan
         return super()._parameters(configuration) | {"waits": False, "cut": cut}
 
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target; alpha is 1, or stays at twice the cut."""
-        alpha = 1.0 if self.cut is None else 2 * self.cut
+        alpha = np.where(np.isnan(self.cut), 1.0, 2 * np.asarray(self.cut))
         return stack(0.0, self.line_rate_bps, self.line_rate_bps, alpha)
 
     def _rates(self, p: Array, frames: Value) -> tuple[Array, Array, Array, Array]:
         """Return DCQCN's rates; instead of the share of intervals with a notification, alpha follows twice the cut."""
         cuts, news, cycles, increase = super()._rates(p, frames)
-        return cuts, news if self.cut is None else 0 * news + 2 * self.cut, cycles, increase
+        of_alpha = namespace(news).where(np.isnan(self.cut), news, 2 * np.asarray(self.cut))
+        return cuts, of_alpha, cycles, increase
 
 
 MODELS = (FastCnp,)
