@@ -23,7 +23,8 @@ def notification_age_s(result: Result, queue: str, above_octets: int, percentile
     for flow in flow_names(result):
         caused_s = _of(result, "arrivals", flow, queue=queue, above_octets=above_octets)
         told_s = _of(result, "signals", flow)
-        ages.extend(told_s - caused_s[: len(told_s)])
+        pairs = min(len(told_s), len(caused_s))
+        ages.extend(told_s[:pairs] - caused_s[:pairs])
     return float(np.percentile(ages, percentile)) if ages else None
 
 

@@ -22,6 +22,7 @@ SchemeName = Literal[
     "fqcn",
     "smcc",
     "dcqcn",
+    "fast-cnp",
     "timely",
     "dctcp",
     "swift",
@@ -30,6 +31,7 @@ SchemeName = Literal[
     "annulus",
     "nscc",
     "ci",
+    "ici",
     "sfc",
 ]
 TopologyName = Literal[

@@ -217,10 +217,7 @@ def test_a_switch_names_itself_and_the_destination_of_the_flow(captures: dict[st
     named = [frame for captured, frame in frames(captures["fast-cnp"]) if "fast_cnp" in frame]
     # Nodes h0, h1, h2 and sw0 have the addresses 1 to 4. Its octets are those of the signal but for the check sequence.
     ends = {(each["ipv6"].source, each["ipv6"].destination, each["fast_cnp"].original_destination) for each in named}
-    network = 0xFD << 120
-    sources = [network + (10 << 24) + node for node in (1, 2)]
-    switch, away = network + (10 << 24) + 4, network + (10 << 24) + 3
-    assert ends == {(switch, source, away) for source in sources}
+    assert ends == {("fd00::a00:4", f"fd00::a00:{node}", "fd00::a00:3") for node in (1, 2)}
     assert {len(captured.data) for captured, frame in frames(captures["fast-cnp"]) if "fast_cnp" in frame} == {118}
 
 

@@ -72,6 +72,64 @@ def test_margins_lie_where_the_rightmost_root_crosses(reaction: str) -> None:
         assert abs(rightmost_roots(border)[0].real) < 1e-6 * float(found.crossing_rad_s)
 
 
+# The table of the scheme's page: flows, phase margins in degrees of DCQCN, of Fast CNP, and with QCN's cut.
+MARGINS = ((2, 7.8, 15.1, 18.7), (4, 2.7, 9.5, 10.5), (8, -0.8, 6.5, 6.0), (16, -2.8, 6.8, 6.0))
+
+
+@pytest.mark.parametrize(("flows", "slow", "fast", "as_qcn"), MARGINS)
+def test_the_margins_are_those_of_the_page(flows: int, slow: float, fast: float, as_qcn: float) -> None:
+    every = (_given(flows, "dcqcn"), _given(flows), _given(flows, reaction="qcn"))
+    for given, expected in zip(every, (slow, fast, as_qcn), strict=True):
+        model = model_of(given)
+        found = min(float(np.degrees(margins(linearise(model, mode)).phase_rad)) for mode in modes_beside(model))
+        assert found == pytest.approx(expected, abs=0.06)
+
+
+def _fast_line(flows: int, scheme: str, duration: str, **settings: str) -> Scenario:
+    """Return the same at 100 Gb/s, 5 us a link, with settings of the scheme; the second half is measured."""
+    line = {"link_rate": "100 Gbps", "link_delay": "5 us", "buffer": "8 MB"}
+    of_scheme = {f"schemes.{scheme}.{key}": value for key, value in settings.items()}
+    scenario = _scenario(flows, **{f"topology.star.{key}": value for key, value in line.items()}, **of_scheme)
+    return scenario.set("flow.0.stagger", "10 us").set("duration", duration).set("warmup", "30 ms")
+
+
+def _queue(scenario: Scenario, scheme: str) -> tuple[float, float]:
+    """Return the mean and the standard deviation of the longest queue, octets."""
+    queue = max(scenario.run(scheme=scheme).summary["queues"], key=lambda queue: queue["mean_octets"])
+    return queue["mean_octets"], queue["std_octets"]
+
+
+HPCC = {"k_min": "400 KB", "k_max": "1600 KB", "p_max": "0.2", "r_ai": "40 Mbps"}
+
+
+@pytest.mark.parametrize(
+    "flows", [4, pytest.param(8, marks=pytest.mark.science), pytest.param(16, marks=pytest.mark.science)]
+)
+def test_packets_stand_at_the_fluids_equilibrium_where_those_of_dcqcn_swing(flows: int) -> None:
+    fast, slow = (_fast_line(flows, scheme, "60 ms", **HPCC) for scheme in ("fast-cnp", "dcqcn"))
+    of_fast, of_slow = report(configuration(fast, scheme="fast-cnp")), report(configuration(slow, scheme="dcqcn"))
+    assert of_fast.stable
+    assert not of_slow.stable
+    mean, deviation = _queue(fast, "fast-cnp")
+    assert mean == pytest.approx(of_fast.equilibrium["queue_octets"], rel=0.1)
+    assert deviation < 25_000
+    assert _queue(slow, "dcqcn")[1] > 25_000
+
+
+@pytest.mark.science
+def test_packets_swing_beyond_the_border_and_not_before() -> None:
+    settings = {"k_min": "50 KB", "k_max": "550 KB", "p_max": "0.1", "r_ai": "10 Mbps", "reaction": "qcn"}
+    scenario = _fast_line(64, "fast-cnp", "80 ms", **settings)
+    given = configuration(scenario, scheme="fast-cnp")
+    border_s = given.feedback_delay_s + min(side.delay_s for side in report(given).sides)
+    deviations = []
+    for share in (0.5, 1.4):
+        scenario.set("network.feedback.ideal", f"{share * border_s * 1e6:.3f} us")
+        deviations.append(_queue(scenario, "fast-cnp")[1])
+    assert deviations[0] < 50_000
+    assert deviations[1] > 90_000
+
+
 @pytest.mark.parametrize("settings", [{"reaction": "pause"}, {"mark_ecn": "true"}, {"proxy": "true"}, {"marking": "pi"}])
 def test_other_notifications_have_no_model(settings: dict[str, str]) -> None:
     with pytest.raises(UnsuitedScenarioError, match="notifications of the switch alone"):

@@ -4,8 +4,8 @@
 //!   Ethernet | IPv6 from the switch's loopback | Destination Options | UDP 4791 | BTH, opcode 129 | 16 octets | ICRC
 //! ```
 //!
-//! The drafts' text is not at hand, and no number is assigned to the option: its type is here that of an experiment (RFC 4727), of
-//! which a node that does not know it skips the option. A pad to whole words of eight octets follows.
+//! The drafts' text is not at hand, and no number is assigned to the option. Its type is here that of an experiment (RFC 4727): a node
+//! that does not know it skips the option. A pad to whole words of eight octets follows.
 
 use crate::Error;
 

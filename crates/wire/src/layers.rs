@@ -10,6 +10,7 @@
 //! ```
 
 mod note;
+mod options;
 mod tunnel;
 
 use alloc::string::String;
@@ -500,14 +501,7 @@ impl<'a> Layers<'a> {
                 Some(layer)
             }
             ipv4::protocol::GRE => Some(self.gre()),
-            fast_cnp::NEXT_HEADER if fast_cnp::is_one(left) => self.header(&fast_cnp::FORMAT, |this, octets| {
-                let next = octet(octets, 0);
-                // Checksums cover the header behind the options.
-                if let Some(Network { pseudo: PseudoHeader::Ipv6(_, _, covered), .. }) = &mut this.network {
-                    *covered = next;
-                }
-                this.next = Next::Protocol(next);
-            }),
+            fast_cnp::NEXT_HEADER if fast_cnp::is_one(left) => self.destination_options(),
             _ => Some(self.rest("data", false)),
         }
     }

@@ -26,6 +26,7 @@
 //! mode), from whose code those of ConWeave and SimAI descend, with different constants. Where they disagree, each reading is a parameter;
 //! the default is the paper's. Default thresholds and steps are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
+mod alpha;
 mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
@@ -38,6 +39,7 @@ use crate::{
     Var,
 };
 
+use alpha::Alpha;
 pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBoundary, HaiFactor, RtUpdate};
 
 /// Data Center QCN.
@@ -336,35 +338,6 @@ impl NotificationPoint<Dcqcn> for Np {
         if self.waiting && now >= self.next {
             self.answer(now, out);
         }
-    }
-}
-
-/// Alpha with 30 fraction bits: an estimate in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Alpha(u32);
-
-impl Alpha {
-    const ONE: u32 = 1 << 30;
-
-    /// A share of intervals, rounded.
-    fn of(share: f64) -> Self {
-        Self((share * f64::from(Self::ONE) + 0.5) as u32)
-    }
-
-    /// (1 - g) alpha, with `g_inverse` for 1/g.
-    fn fall(&mut self, g_inverse: u32) {
-        self.0 -= self.0 / g_inverse;
-    }
-
-    /// (1 - g) alpha + g. Never beyond 1, for the part that falls away grows with alpha.
-    fn rise(&mut self, g_inverse: u32) {
-        self.fall(g_inverse);
-        self.0 += Self::ONE / g_inverse;
-    }
-
-    /// `rate` × alpha / 2, rounded down.
-    fn half_of(self, rate: u64) -> u64 {
-        ((u128::from(rate) * u128::from(self.0)) >> 31) as u64
     }
 }
 

@@ -306,7 +306,8 @@ fn a_fast_cnp_is_read_behind_its_options_alone() {
     for (at, faulty) in [(73, vec!["bth"]), (93, vec!["udp", "bth"])] {
         let mut changed = frame.clone();
         changed[at] ^= 1;
-        let faults: Vec<_> = read(&changed).iter().filter_map(|layer| layer.fault).map(|fault| fault.format()).collect();
+        let faults: Vec<_> =
+            read(&changed).iter().filter_map(|layer| layer.fault).map(|fault| fault.format()).collect();
         assert_eq!(faults, faulty, "octet {at}");
     }
     // A router lowers the hop limit and sets another class.
