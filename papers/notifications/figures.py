@@ -26,7 +26,9 @@ def fast_cnp(data: Data) -> "Figure":
 @FIGURES.draw(
     "ici",
     ici=Source.of("burst-long", "ici", "queue_lengths", queues=["spine0->leaf0"]),
-    dcqcn=Source.of("burst-long", "dcqcn", "queue_lengths", settings={"pfc.priorities": "[3]"}, queues=["spine0->leaf0"]),
+    dcqcn=Source.of(
+        "burst-long", "dcqcn", "queue_lengths", settings={"pfc.priorities": "[3]"}, queues=["spine0->leaf0"]
+    ),
 )
 def ici(data: Data) -> "Figure":
     """The queue of the trunk that victims and answers share, with ICI and with DCQCN under pauses."""

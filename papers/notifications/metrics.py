@@ -35,9 +35,7 @@ def tail_slowdown(result: Result, table: str) -> float | None:
     return found
 
 
-def _of(
-    result: Result, table: str, flow: str, *, queue: str | None = None, above_octets: int = 0
-) -> "NDArray[Any]":
+def _of(result: Result, table: str, flow: str, *, queue: str | None = None, above_octets: int = 0) -> "NDArray[Any]":
     """Return the times of a flow's rows in a table, s; of arrivals at one queue those that meet a longer one."""
     rows = _named(result, table, "flow", flow)
     if queue is not None:

@@ -16,7 +16,8 @@ class Made:
     def __init__(self, **tables: dict[str, list[Any]]) -> None:
         self._tables = tables
         for name, columns in tables.items():
-            setattr(self, name, SimpleNamespace(column=lambda column, of=columns: SimpleNamespace(chunk=lambda _: of[column])))
+            chunks = {column: SimpleNamespace(chunk=lambda _, of=values: of) for column, values in columns.items()}
+            setattr(self, name, SimpleNamespace(column=chunks.get))
         self.summary: dict[str, Any] = {"flows": [{"name": "a"}, {"name": "b"}]}
 
     def column(self, table: str, column: str) -> Any:
@@ -25,7 +26,8 @@ class Made:
 
 
 def test_the_age_goes_by_flow_and_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Frames of a meet more than 30 octets at 1 and 4 s, one of b at 2 s; the last has no notification yet. Ages 3, 5 and 4 s.
+    # Frames of a meet more than 30 octets at 1, 4 and 9 s, one of b at 2 s; the last has no notification yet. The ages are
+    # 3, 5 and 4 s.
     made = Made(
         arrivals={
             "time_s": [1.0, 2.0, 3.0, 4.0, 5.0, 9.0],

@@ -130,7 +130,9 @@ def test_packets_swing_beyond_the_border_and_not_before() -> None:
     assert deviations[1] > 90_000
 
 
-@pytest.mark.parametrize("settings", [{"reaction": "pause"}, {"mark_ecn": "true"}, {"proxy": "true"}, {"marking": "pi"}])
+@pytest.mark.parametrize(
+    "settings", [{"reaction": "pause"}, {"mark_ecn": "true"}, {"proxy": "true"}, {"marking": "pi"}]
+)
 def test_other_notifications_have_no_model(settings: dict[str, str]) -> None:
     with pytest.raises(UnsuitedScenarioError, match="notifications of the switch alone"):
         model_of(_given(4, **settings))

@@ -20,10 +20,8 @@ pub use note::Note;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
-use crate::{
-    Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, fast_cnp, ipv4, ipv6, lldp, mac_control,
-};
-use crate::{roce, tcp, udp, vlan};
+use crate::{Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
+use crate::{fast_cnp, roce, tcp, udp, vlan};
 
 /// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

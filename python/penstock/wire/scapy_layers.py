@@ -19,6 +19,7 @@ try:
         BitField,
         ByteField,
         FieldLenField,
+        IP6Field,
         MACField,
         SignedIntField,
         SignedLongField,
@@ -28,7 +29,7 @@ try:
         XStrLenField,
     )
     from scapy.layers.inet import IP
-    from scapy.layers.inet6 import HBHOptUnknown, IP6Field, IPv6, _hbhoptcls
+    from scapy.layers.inet6 import HBHOptUnknown, IPv6, _hbhoptcls
     from scapy.layers.l2 import Dot1Q, Ether
     from scapy.packet import Packet, Padding, Raw, bind_layers
 except ModuleNotFoundError as _error:
@@ -96,17 +97,20 @@ class Experimental(Packet):
         return _SUBTYPES.get(octets[0] & 0xF, Raw) if octets else cls
 
 
-class FastCNPOption(HBHOptUnknown):  # type: ignore[misc]
-    """The option of a Fast CNP in IPv6 Destination Options: the destination of the flow's frames."""
-
-    name = "Fast CNP"
-    fields_desc = (
-        ByteField("otype", 0x1E),
-        ByteField("optlen", 16),
-        IP6Field("original_destination", "fd00::3"),
-    )
-
-
+FastCNPOption = type(
+    "FastCNPOption",
+    (HBHOptUnknown,),
+    {
+        "__doc__": "The option of a Fast CNP in IPv6 Destination Options: the destination of the flow's frames.",
+        "__module__": __name__,
+        "name": "Fast CNP",
+        "fields_desc": [
+            ByteField("otype", 0x1E),
+            ByteField("optlen", 16),
+            IP6Field("original_destination", "fd00::3"),
+        ],
+    },
+)
 _hbhoptcls[0x1E] = FastCNPOption
 
 _LAYERS = [(entry, _layer(entry)) for entry in messages()]

@@ -1,4 +1,4 @@
-"""Fast CNP as a fluid: DCQCN's model with the switch's notification, whose delay is the way from the queue to the source.
+"""Fast CNP as a fluid: DCQCN's model with a notification of the switch, whose delay is the way back to the source.
 
 The limit of notifications stands at the switch instead of the destination, which changes no equation. A notification
 is sent as its frame joins the queue, so that no wait in the queue is part of the delay.
