@@ -26,7 +26,7 @@ class Made:
 
 
 def test_the_age_goes_by_flow_and_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Frames of a meet more than 30 octets at 1, 4 and 9 s, one of b at 2 s; the last has no notification yet. The ages are
+    # Frames of a meet more than 30 octets at 1, 4 and 9 s, one of b at 2 s; the last has no notification yet. Ages are
     # 3, 5 and 4 s.
     made = Made(
         arrivals={

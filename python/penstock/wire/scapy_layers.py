@@ -111,7 +111,7 @@ FastCNPOption = type(
         ],
     },
 )
-_hbhoptcls[0x1E] = FastCNPOption
+_hbhoptcls[0x1E] = FastCNPOption  # type: ignore[assignment]
 
 _LAYERS = [(entry, _layer(entry)) for entry in messages()]
 _SUBTYPES = {_names(entry)["subtype"]["usual"]: layer for entry, layer in _LAYERS if "subtype" in _names(entry)}
