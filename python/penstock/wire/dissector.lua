@@ -352,11 +352,21 @@ local fast_cnp = Proto("fast_cnp", "Fast CNP (Penstock)")
 local original = ProtoField.ipv6("fast_cnp.original_destination", "Original Destination Address")
 fast_cnp.fields = { original }
 local option_of, opcode_of = Field.new("ipv6.opt.experimental"), Field.new("infiniband.bth.opcode")
+local kinds_of = Field.new("ipv6.opt.type")
 
-function fast_cnp.dissector(tvb, pinfo, root)
+-- Whether an experiment is the option: its type is two octets before its content.
+local function is_one(option)
+  for _, kind in ipairs({ kinds_of() }) do
+    if kind.offset == option.offset - 2 then
+      return kind.value == OPTION and option.len == ADDRESS
+    end
+  end
+  return false
+end
+
+function fast_cnp.dissector(_, pinfo, root)
   local option, opcode = option_of(), opcode_of()
-  local is_one = option and option.len == ADDRESS and tvb(option.offset - 2, 1):uint() == OPTION
-  if is_one and opcode and opcode.value == CNP then
+  if option and opcode and opcode.value == CNP and is_one(option) then
     local tree = root:add(fast_cnp, option.range)
     tree:add(original, option.range)
     pinfo.cols.protocol = "Fast CNP"
