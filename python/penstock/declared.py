@@ -23,6 +23,7 @@ SchemeName = Literal[
     "smcc",
     "dcqcn",
     "dcqcn-window",
+    "fast-cnp",
     "timely",
     "dctcp",
     "swift",
@@ -33,6 +34,7 @@ SchemeName = Literal[
     "annulus",
     "nscc",
     "ci",
+    "ici",
     "sfc",
 ]
 TopologyName = Literal[

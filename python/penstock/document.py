@@ -487,6 +487,59 @@ class ChangeSchemesEfecn(TypedDict, total=False):
     timeout: str
 
 
+class ChangeSchemesFastCnp(TypedDict, total=False):
+    """``change.schemes.fast-cnp`` of a scenario file."""
+
+    alpha0: float
+    alpha_order: Literal["cut-first", "update-first"]
+    alpha_time: str
+    alpha_update: Literal["per-cnp", "per-interval"]
+    byte_reset: str
+    clamp_tgt_rate: int | Literal["every-cut", "after-increase"]
+    cnp_interval: str
+    cnp_rule: Literal["next-mark", "end-of-interval"]
+    counters: Literal["both", "timer"]
+    dce_tcp_g: int
+    dce_tcp_rtt: int | str
+    decrease_time: str
+    f: int
+    fb: int
+    first_cnp_percent: int
+    flow_table_size: int
+    g_inverse: int
+    gd_inverse: int
+    hai_boundary: Literal["above", "at-or-above"]
+    hai_factor: Literal["stages", "one"]
+    initial_alpha_value: int | float
+    k_max: str
+    k_min: str
+    mark_ecn: bool
+    marking: Literal["threshold", "pi"]
+    min_rate: str
+    min_time_between_cnps: int | str
+    p_max: float
+    pause_time: str
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    proxy: bool
+    r_ai: str
+    r_hai: str
+    rate_reduce_monitor_period: int | str
+    reaction: Literal["dcqcn", "qcn", "pause"]
+    rpg_ai_rate: int | str
+    rpg_byte_reset: int | str
+    rpg_hai_rate: int | str
+    rpg_min_rate: int | str
+    rpg_threshold: int
+    rpg_time_reset: int | str
+    rt_update: Literal["every-cut", "after-increase"]
+    thresholds_at: str
+    time_reset: str
+    tr_clamp: bool
+
+
 class ChangeSchemesFecn(TypedDict, total=False):
     """``change.schemes.fecn`` of a scenario file."""
 
@@ -573,6 +626,61 @@ class ChangeSchemesHpcc(TypedDict, total=False):
     telemetry: Literal["records", "pint"]
     unit_factor: int
     w_ai: str
+
+
+class SchemesIci(TypedDict, total=False):
+    """``schemes.ici`` of a scenario file."""
+
+    alpha0: float
+    alpha_order: Literal["cut-first", "update-first"]
+    alpha_time: str
+    alpha_update: Literal["per-cnp", "per-interval"]
+    byte_reset: str
+    ci_k_max: str
+    ci_k_min: str
+    cim_interval: str
+    clamp_tgt_rate: int | Literal["every-cut", "after-increase"]
+    cnp_interval: str
+    cnp_rule: Literal["next-mark", "end-of-interval"]
+    congesting_priority: int
+    counters: Literal["both", "timer"]
+    dce_tcp_g: int
+    dce_tcp_rtt: int | str
+    decrease_time: str
+    f: int
+    first_cnp_percent: int
+    g_inverse: int
+    hai_boundary: Literal["above", "at-or-above"]
+    hai_factor: Literal["stages", "one"]
+    initial_alpha_value: int | float
+    k_max: str
+    k_min: str
+    marking: Literal["threshold", "pi"]
+    marks: Literal["isolated", "all"]
+    max_cim_tx: int
+    max_flow_life: str
+    min_header_octets: int
+    min_rate: str
+    min_time_between_cnps: int | str
+    p_max: float
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    r_ai: str
+    r_hai: str
+    rate_reduce_monitor_period: int | str
+    rpg_ai_rate: int | str
+    rpg_byte_reset: int | str
+    rpg_hai_rate: int | str
+    rpg_min_rate: int | str
+    rpg_threshold: int
+    rpg_time_reset: int | str
+    rt_update: Literal["every-cut", "after-increase"]
+    stream_table_size: int
+    thresholds_at: str
+    time_reset: str
+    tr_clamp: bool
 
 
 class SchemesNone(TypedDict, total=False):
@@ -963,9 +1071,11 @@ ChangeSchemes = TypedDict(
         "dctcp": ChangeSchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": ChangeSchemesEfecn,
+        "fast-cnp": ChangeSchemesFastCnp,
         "fecn": ChangeSchemesFecn,
         "fqcn": ChangeSchemesFqcn,
         "hpcc": ChangeSchemesHpcc,
+        "ici": SchemesIci,
         "none": SchemesNone,
         "nscc": ChangeSchemesNscc,
         "powertcp": ChangeSchemesPowertcp,
@@ -1460,6 +1570,12 @@ class SchemesEfecn(ChangeSchemesEfecn, total=False):
     profile: Literal["paper-efecn"]
 
 
+class SchemesFastCnp(ChangeSchemesFastCnp, total=False):
+    """``schemes.fast-cnp`` of a scenario file."""
+
+    profile: Literal["zhu-2015", "hpcc-100g-paper"]
+
+
 class SchemesFecn(ChangeSchemesFecn, total=False):
     """``schemes.fecn`` of a scenario file."""
 
@@ -1596,9 +1712,11 @@ Schemes = TypedDict(
         "dctcp": SchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": SchemesEfecn,
+        "fast-cnp": SchemesFastCnp,
         "fecn": SchemesFecn,
         "fqcn": SchemesFqcn,
         "hpcc": SchemesHpcc,
+        "ici": SchemesIci,
         "none": SchemesNone,
         "nscc": SchemesNscc,
         "powertcp": SchemesPowertcp,

@@ -32,6 +32,7 @@ TEN = {
     "pfc": {"scheme": "none", "pfc.buffer": "30 KB"},
     "rocc": {"scheme": "rocc"},
     "sfc": {"scheme": "sfc"},
+    "fast-cnp": {"scheme": "fast-cnp"},
     # The switches of victim-flow/ci, of which the one tells the other; the lines back have its messages.
     "ci": {},
 }
@@ -48,6 +49,7 @@ FORMATS = {
     "rocc",
     "sfc",
     "cim",
+    "fast_cnp",
     "bth",
     "pfc",
     "tcp",
@@ -205,6 +207,27 @@ def test_messages_of_newer_schemes_name_their_flow(captures: dict[str, Path]) ->
     assert {cim.count for cim in named} <= {0, 1, 2}
     (one, *_) = (frame for _, frame in frames(captures["ci"]) if "cim" in frame)
     assert [layer.name for layer in one if layer.encapsulated][:2] == ["ipv4", "udp"]
+
+
+def test_a_switch_names_itself_and_the_destination_of_the_flow(captures: dict[str, Path]) -> None:
+    counted = wire.statistics(captures["fast-cnp"])
+    ways = {(way["interface_name"], way["format"], way["flow"]) for way in counted["notified"]}
+    assert ways == {("sw0->h0", "fast_cnp", 1), ("sw0->h1", "fast_cnp", 2)}
+    assert sum(entry["marked"] for entry in counted["roce"]) == 0
+    named = [frame for captured, frame in frames(captures["fast-cnp"]) if "fast_cnp" in frame]
+    # Nodes h0, h1, h2 and sw0 have the addresses 1 to 4. Its octets are those of the signal but for the check sequence.
+    ends = {(each["ipv6"].source, each["ipv6"].destination, each["fast_cnp"].original_destination) for each in named}
+    assert ends == {("fd00::a00:4", f"fd00::a00:{node}", "fd00::a00:3") for node in (1, 2)}
+    assert {len(captured.data) for captured, frame in frames(captures["fast-cnp"]) if "fast_cnp" in frame} == {118}
+
+
+def test_tshark_reads_the_destination_of_a_fast_cnp(captures: dict[str, Path]) -> None:
+    needs_tshark()
+    shown = ("-T", "fields", "-e", "fast_cnp.original_destination", "-e", "infiniband.bth.destqp", "-Y", "fast_cnp")
+    rows = tshark(captures["fast-cnp"], *shown)
+    ours = sum("fast_cnp" in frame for _, frame in frames(captures["fast-cnp"]))
+    assert len(rows) == ours > 10
+    assert {row.split("\t")[0] for row in rows} == {"fd00::a00:3"}
 
 
 def test_a_capture_changes_no_number(tmp_path: Path) -> None:

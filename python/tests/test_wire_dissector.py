@@ -272,6 +272,19 @@ def test_wireshark_itself_agrees_on_the_formats_that_it_knows(tmp_path: Path) ->
     assert number(read["udp6"]["ipv6.flow"][0]) == number(by_name("udp6").of("ipv6")["flow_label"])
 
 
+def test_a_fast_cnp_names_the_destination_of_the_flow(tmp_path: Path) -> None:
+    frames = [by_name("fast_cnp").data, by_name("cnp").data, by_name("udp6").data]
+    fast, *others = dissected(tmp_path, frames, "-o", "udp.check_checksum:TRUE")
+    assert fast["fast_cnp.original_destination"] == ["fd00::2"]
+    assert (number(fast["infiniband.bth.opcode"][0]), fast["udp.checksum.status"]) == (0x81, ["1"])
+    assert not any("fast_cnp.original_destination" in fields for fields in others)
+    # Another experiment of 16 octets.
+    other = bytearray(frames[0])
+    other[56] = 0x3E
+    (fields,) = dissected(tmp_path, [bytes(other)])
+    assert "fast_cnp.original_destination" not in fields
+
+
 def test_wireshark_finds_the_checksums_right(tmp_path: Path) -> None:
     options = ("-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE")
     frames = [by_name(name).data for name in ("data", "cnp", "tcp", "udp6")]

@@ -9,10 +9,11 @@ pytest.importorskip("scapy")
 
 from scapy.contrib.roce import BTH, CNPPadding
 from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6ExtHdrDestOpt
 from scapy.layers.l2 import Dot1Q, Ether
 
 from penstock.wire import scapy_layers
-from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, RoCC
+from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, FastCNPOption, RoCC
 
 LAYERS = {entry["name"]: layer for entry, layer in scapy_layers._LAYERS}
 
@@ -64,6 +65,15 @@ def test_frames_are_made() -> None:
         assert LAYERS[frame.layers[1].name] is layer
     tagged = Ether(bytes(ether / RLT(rlq_id=7) / IP() / UDP() / b"x"))
     assert (tagged[RLT].rlq_id, tagged[RLT].ether_type, tagged[UDP].payload.load) == (7, 0x0800, b"x")
+
+
+def test_the_option_of_a_fast_cnp_is_read_and_written() -> None:
+    frame = by_name("fast_cnp").data
+    packet = Ether(frame)
+    assert bytes(packet) == frame
+    assert packet[FastCNPOption].original_destination == "fd00::2"
+    option = IPv6ExtHdrDestOpt(options=[FastCNPOption(original_destination="fd00::2")])
+    assert bytes(option / UDP())[:24] == frame[54:78]
 
 
 def test_scapy_has_the_same_invariant_crc() -> None:

@@ -223,7 +223,7 @@ impl From<schemes::Label> for Label {
             schemes::Label::CnTag => (1, 0),
             schemes::Label::Rlt(cp) => (2, cp.0),
             schemes::Label::Ecn(_) => (3, 0),
-            schemes::Label::Roce(_) => (4, 0),
+            schemes::Label::Roce(_) | schemes::Label::Roce6(_) => (4, 0),
             _ => (0, 0),
         };
         Self { kind, marked: label.marked().into(), cp }

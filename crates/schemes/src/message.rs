@@ -80,6 +80,8 @@ pub enum Message {
     },
     /// A congestion notification packet of RoCEv2.
     Cnp,
+    /// The same from a switch, over IPv6, with the destination of the flow's frames. (Fast CNP)
+    FastCnp,
 }
 
 /// The part of a scheme's tag that a data frame carries in a format of the wire.
@@ -95,8 +97,10 @@ pub enum Label {
     /// The mark of explicit congestion notification in a header of the Internet (RFC 3168): whether it says Congestion
     /// Experienced.
     Ecn(bool),
-    /// The same in a RoCEv2 packet.
+    /// The same in a RoCEv2 packet over IPv4.
     Roce(bool),
+    /// The same in a RoCEv2 packet over IPv6.
+    Roce6(bool),
 }
 
 impl Label {
@@ -104,6 +108,6 @@ impl Label {
     #[must_use]
     #[inline(always)]
     pub const fn marked(self) -> bool {
-        matches!(self, Self::Ecn(true) | Self::Roce(true))
+        matches!(self, Self::Ecn(true) | Self::Roce(true) | Self::Roce6(true))
     }
 }

@@ -25,6 +25,7 @@ macro_rules! for_each_scheme {
             Smcc: crate::smcc::Smcc,
             Dcqcn: crate::dcqcn::Dcqcn,
             DcqcnWindow: crate::dcqcn_window::DcqcnWindow,
+            FastCnp: crate::fast_cnp::FastCnp,
             Timely: crate::timely::Timely,
             Dctcp: crate::dctcp::Dctcp,
             Swift: crate::swift::Swift,
@@ -35,6 +36,7 @@ macro_rules! for_each_scheme {
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
             Ci: crate::ci::CongestionIsolation,
+            Ici: crate::ici::ImprovedCongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,
             // The last: it stands for schemes that are not listed.
             Foreign: crate::foreign::Foreign,

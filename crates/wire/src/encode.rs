@@ -18,7 +18,9 @@ use core::fmt;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::ether_type;
-use crate::{FORMATS, Field, Format, Show, cn_tag, ethernet, ipv4, ipv6, lldp, mac_control, roce, tcp, udp, vlan};
+use crate::{
+    FORMATS, Field, Format, Show, cn_tag, ethernet, fast_cnp, ipv4, ipv6, lldp, mac_control, roce, tcp, udp, vlan,
+};
 
 /// A kind of frame that can be written.
 #[derive(Debug, Clone)]
@@ -32,6 +34,13 @@ pub struct Kind {
     /// The name of the octets behind the formats, if there may be any.
     pub rest: Option<&'static str>,
     values: &'static [(&'static str, u128)],
+}
+
+impl Kind {
+    /// Whether it is a packet of RoCEv2 that notifies.
+    fn is_cnp(&self) -> bool {
+        matches!(self.name, "cnp" | "fast_cnp")
+    }
 }
 
 const ETHERNET: (&Format, bool) = (&ethernet::FORMAT, true);
@@ -99,6 +108,27 @@ const FRAMES: &[Kind] = &[
         values: &[
             ("ipv4.protocol", ipv4::protocol::UDP as u128),
             ("ipv4.dscp", 48),
+            ("udp.source_port", 49_152),
+            ("udp.destination_port", udp::ROCE as u128),
+            ("bth.opcode", roce::CNP as u128),
+            ("bth.becn", 1),
+        ],
+    },
+    Kind {
+        name: "fast_cnp",
+        title: "a congestion notification packet of a switch, with the flow's destination",
+        formats: Cow::Borrowed(&[
+            ETHERNET,
+            VLAN,
+            (&ipv6::FORMAT, true),
+            (&fast_cnp::FORMAT, true),
+            (&udp::FORMAT, true),
+            (&roce::FORMAT, true),
+        ]),
+        rest: None,
+        values: &[
+            ("ipv6.next_header", fast_cnp::NEXT_HEADER as u128),
+            ("ipv6.dscp", 48),
             ("udp.source_port", 49_152),
             ("udp.destination_port", udp::ROCE as u128),
             ("bth.opcode", roce::CNP as u128),
@@ -242,12 +272,12 @@ pub fn encode(kind: &str, pairs: &[(&str, &str)]) -> Result<Vec<u8>, EncodeError
     if kind.name == "lldp" {
         frame.extend([0, 0]);
     }
-    if kind.name == "cnp" {
+    if kind.is_cnp() {
         frame.extend([0; roce::CNP_RESERVED]);
     }
     let behind = frame.len();
     frame.extend(rest.as_deref().unwrap_or_default());
-    if kind.name == "cnp" {
+    if kind.is_cnp() {
         frame.extend([0; roce::ICRC]);
     }
     if frame.len() > MOST {
@@ -401,20 +431,23 @@ fn checksums(frame: &mut [u8], parts: &[Part], kind: &Kind) {
             .map(|packet| PseudoHeader::Ipv4(packet.source(), packet.destination(), packet.protocol()));
     }
     if let Some(part) = place("ipv6") {
-        pseudo = ipv6::Packet::new_checked(&frame[part.at..])
-            .ok()
-            .map(|packet| PseudoHeader::Ipv6(packet.source(), packet.destination(), packet.next_header()));
+        let options = place("fast_cnp").and_then(|part| fast_cnp::Packet::new_checked(&frame[part.at..]).ok());
+        pseudo = ipv6::Packet::new_checked(&frame[part.at..]).ok().map(|packet| {
+            let next = options.map_or(packet.next_header(), |options| options.next_header());
+            PseudoHeader::Ipv6(packet.source(), packet.destination(), next)
+        });
     }
-    if kind.name == "cnp"
-        && let Some(part) = place("ipv4")
+    let network = [("ipv4", ether_type::IPV4), ("ipv6", ether_type::IPV6)];
+    if kind.is_cnp()
+        && let Some((part, ether_type)) = network.iter().find_map(|&(name, kind)| Some((place(name)?, kind)))
         && let Some(end) = frame.len().checked_sub(roce::ICRC)
-        && let Some(icrc) = roce::icrc(ether_type::IPV4, &frame[part.at..end])
+        && let Some(icrc) = roce::icrc(ether_type, &frame[part.at..end])
     {
         frame[end..].copy_from_slice(&icrc);
     }
     if let (Some(part), Some(pseudo)) = (place("udp"), pseudo)
         && open(part, "checksum")
-        // RoCEv2 has an invariant CRC instead.
+        // RoCEv2 over IPv4 has an invariant CRC instead.
         && kind.name != "cnp"
     {
         let checksum = udp::checksum(&frame[part.at..], pseudo);

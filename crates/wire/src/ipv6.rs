@@ -1,4 +1,4 @@
-//! IPv6. Extension headers are not followed.
+//! IPv6. Of extension headers the Destination Options of a Fast CNP are followed, and no others.
 
 use crate::Error;
 

@@ -10,6 +10,7 @@
 //! ```
 
 mod note;
+mod options;
 mod tunnel;
 
 use alloc::string::String;
@@ -20,7 +21,7 @@ pub use note::Note;
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
 use crate::{Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
-use crate::{roce, tcp, udp, vlan};
+use crate::{fast_cnp, roce, tcp, udp, vlan};
 
 /// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -498,6 +499,7 @@ impl<'a> Layers<'a> {
                 Some(layer)
             }
             ipv4::protocol::GRE => Some(self.gre()),
+            fast_cnp::NEXT_HEADER if fast_cnp::is_one(left) => self.destination_options(),
             _ => Some(self.rest("data", false)),
         }
     }

@@ -14,6 +14,7 @@
 //! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
 //! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
+//! | [`fast_cnp`] | IPv6 Destination Options | the original destination of a Fast CNP |
 //!
 //! # No panic
 //!
@@ -61,6 +62,7 @@ pub mod encode;
 mod error;
 pub mod ethernet;
 pub mod experimental;
+pub mod fast_cnp;
 mod field;
 pub mod ipv4;
 pub mod ipv6;
@@ -107,6 +109,7 @@ macro_rules! for_each_format {
             experimental::cim => msdu,
             ipv4 => payload,
             ipv6 => payload,
+            fast_cnp,
             udp => payload,
             tcp => options => payload,
             tcp::option,

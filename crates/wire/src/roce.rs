@@ -1,7 +1,7 @@
 //! RoCEv2, behind UDP port 4791: the base transport header, the congestion notification packet, and the invariant CRC.
 
 use crate::checksum::Crc32;
-use crate::{Error, ethernet::ether_type};
+use crate::{Error, ethernet::ether_type, fast_cnp};
 
 /// Opcode of a congestion notification packet.
 pub const CNP: u8 = 0x81;
@@ -88,14 +88,21 @@ impl Repr {
 ///
 /// It covers 8 octets of ones instead of InfiniBand's own header, then the packet. Fields that routers may change count as ones:
 /// class of service, hops, flow label, checksums, and the octet of the congestion marks. (annex A17.3.3)
-/// `None` if they are too short, or no UDP packet without options.
+/// `None` if they are too short, or no UDP packet, or one with other options than those of a [`fast_cnp`].
 #[must_use]
 pub fn icrc(ether_type: u16, octets: &[u8]) -> Option<[u8; 4]> {
-    const MOST: usize = crate::ipv6::Repr::OCTETS + 8 + Repr::OCTETS;
+    const OPTIONS: usize = fast_cnp::Repr::OCTETS;
+    const MOST: usize = crate::ipv6::Repr::OCTETS + OPTIONS + 8 + Repr::OCTETS;
     let (header, masked): (usize, &[usize]) = match ether_type {
         ether_type::IPV4 if octets.first() == Some(&0x45) && octets.get(9) == Some(&17) => (20, &[1, 8, 10, 11]),
         // Of the first octet's lower half, and the three behind it, no bit is the version's.
-        ether_type::IPV6 if octets.first()? >> 4 == 6 && octets.get(6) == Some(&17) => (40, &[1, 2, 3, 7]),
+        ether_type::IPV6 if octets.first()? >> 4 == 6 => match (octets.get(6)?, octets.get(40..)?) {
+            (17, _) => (40, &[1, 2, 3, 7]),
+            (&fast_cnp::NEXT_HEADER, options) if fast_cnp::is_one(options) && options[0] == 17 => {
+                (40 + OPTIONS, &[1, 2, 3, 7])
+            }
+            _ => return None,
+        },
         _ => return None,
     };
     let length = header + 8 + Repr::OCTETS;

@@ -12,14 +12,14 @@ pub use roce::{QueuePair, Roce};
 
 use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};
-use crate::{Error, Format, MacAddress};
+use crate::{Error, Format, MacAddress, fast_cnp};
 
 /// A path of notifications: from a congestion point to a flow, seen at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     /// Number of the interface in the capture.
     pub interface: u32,
-    /// The format of the notification: `cnp`, or that of a message.
+    /// The format of the notification: `cnp`, `fast_cnp`, or that of a message.
     pub format: &'static str,
     /// The sender of its frame.
     pub source: MacAddress,
@@ -152,7 +152,7 @@ impl Stats {
             seen.octets += u64::from(original);
         }
         let (mut flow, mut ecn, mut tagged, mut first, mut notified) = (None, None, false, true, false);
-        let mut fault = None;
+        let (mut fault, mut fast) = (None, false);
         for layer in layers_of_captured(frame, original as usize, types).filter(|layer| !layer.encapsulated) {
             fault = fault.or(layer.fault);
             let value = |name| layer.value(name);
@@ -186,13 +186,14 @@ impl Stats {
                             ecn = value("ecn");
                             pair.ends(name == "ipv6", value("source"), value("destination"));
                         }
+                        "fast_cnp" => fast = true,
                         _ => {
                             if name == "bth" {
                                 pair.qp = value("dest_qp").map(|qp| qp as u32);
                                 self.roce(interval, pair, value("opcode"), ecn);
                             }
                             let way = Way { interface, format: "", source, destination, cp_id: None, flow, to: None };
-                            if let Some((way, strength)) = notification(way, &layer) {
+                            if let Some((way, strength)) = notification(way, &layer, fast) {
                                 notified = true;
                                 self.notify(way, strength, time_ns);
                             }
@@ -252,12 +253,13 @@ impl Stats {
     }
 }
 
-/// The path of a notification and its strength, if the layer is one that reaches a source.
-fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
+/// The path of a notification and its strength, if the layer is one that reaches a source; `fast`: options of a Fast CNP precede it.
+fn notification(way: Way, layer: &Layer<'_>, fast: bool) -> Option<(Way, Option<i128>)> {
     let (name, format) = (layer.name(), layer.format?);
     let (has, value) = (|name| format.field(name).is_some(), |name| layer.value(name));
     if name == "bth" && value("opcode") == Some(crate::roce::CNP.into()) {
-        return Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None));
+        let format = if fast { fast_cnp::FORMAT.name } else { "cnp" };
+        return Some((Way { format, flow: value("dest_qp").map(|qp| qp as u32), ..way }, None));
     }
     let message = format.message?;
     // A probe towards the destination notifies nobody.

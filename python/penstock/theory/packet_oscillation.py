@@ -141,7 +141,7 @@ def doubts(given: Configuration) -> tuple[str, ...]:
     """Why the fluid may not describe a configuration: sentences; none where nothing speaks against it."""
     found = []
     fps = given.capacity_fps / given.flows
-    if given.scheme == "dcqcn":
+    if given.scheme in ("dcqcn", "fast-cnp"):
         interval_s = given.number("cnp_interval")
         frames = fps * interval_s
         if 0 < frames < _FEW_FRAMES:

@@ -343,3 +343,35 @@ end
 function protos.cn_tag.init()
   last_tagged, last_notified, found, tag_flow = {}, {}, {}, nil
 end
+
+-- Fast CNP --------------------------------------------------------------------------------------------------------------
+
+-- Wireshark reads the packet itself, and leaves the option as octets of an experiment.
+local CNP, OPTION, ADDRESS = 0x81, 0x1e, 16
+local fast_cnp = Proto("fast_cnp", "Fast CNP (Penstock)")
+local original = ProtoField.ipv6("fast_cnp.original_destination", "Original Destination Address")
+fast_cnp.fields = { original }
+local option_of, opcode_of = Field.new("ipv6.opt.experimental"), Field.new("infiniband.bth.opcode")
+local kinds_of = Field.new("ipv6.opt.type")
+
+-- Whether an experiment is the option: its type is two octets before its content.
+local function is_one(option)
+  for _, kind in ipairs({ kinds_of() }) do
+    if kind.offset == option.offset - 2 then
+      return kind.value == OPTION and option.len == ADDRESS
+    end
+  end
+  return false
+end
+
+function fast_cnp.dissector(_, pinfo, root)
+  local option, opcode = option_of(), opcode_of()
+  if option and opcode and opcode.value == CNP and is_one(option) then
+    local tree = root:add(fast_cnp, option.range)
+    tree:add(original, option.range)
+    pinfo.cols.protocol = "Fast CNP"
+    pinfo.cols.info:append(", flow to " .. tostring(option.range:ipv6()))
+  end
+end
+
+register_postdissector(fast_cnp)

@@ -17,7 +17,9 @@ from penstock.wire.frame import messages
 try:
     from scapy.fields import (
         BitField,
+        ByteField,
         FieldLenField,
+        IP6Field,
         MACField,
         SignedIntField,
         SignedLongField,
@@ -27,7 +29,7 @@ try:
         XStrLenField,
     )
     from scapy.layers.inet import IP
-    from scapy.layers.inet6 import IPv6
+    from scapy.layers.inet6 import HBHOptUnknown, IPv6, _hbhoptcls
     from scapy.layers.l2 import Dot1Q, Ether
     from scapy.packet import Packet, Padding, Raw, bind_layers
 except ModuleNotFoundError as _error:
@@ -94,6 +96,22 @@ class Experimental(Packet):
         """Return the class of the message at the start of ``octets``."""
         return _SUBTYPES.get(octets[0] & 0xF, Raw) if octets else cls
 
+
+FastCNPOption = type(
+    "FastCNPOption",
+    (HBHOptUnknown,),
+    {
+        "__doc__": "The option of a Fast CNP in IPv6 Destination Options: the destination of the flow's frames.",
+        "__module__": __name__,
+        "name": "Fast CNP",
+        "fields_desc": [
+            ByteField("otype", 0x1E),
+            ByteField("optlen", 16),
+            IP6Field("original_destination", "fd00::3"),
+        ],
+    },
+)
+_hbhoptcls[0x1E] = FastCNPOption  # type: ignore[assignment]
 
 _LAYERS = [(entry, _layer(entry)) for entry in messages()]
 _SUBTYPES = {_names(entry)["subtype"]["usual"]: layer for entry, layer in _LAYERS if "subtype" in _names(entry)}

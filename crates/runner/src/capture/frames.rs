@@ -124,6 +124,10 @@ impl<'p> Frames<'p> {
                 let psn = data.seq.0 / u64::from(self.flows.of(flow).frame.max(1));
                 transports::roce_data(route, port, number, octets, psn as u32)
             }
+            Label::Roce6(_) if controlled => {
+                let psn = data.seq.0 / u64::from(self.flows.of(flow).frame.max(1));
+                transports::roce6_data(route, port, number, octets, psn as u32)
+            }
             Label::CnTag if controlled => transports::datagram(route, &[priority, Tag::Cn(number)], port, octets),
             Label::Rlt(cp) => transports::datagram(route, &[priority, Tag::Rlt(number, cp)], port, octets),
             _ => transports::datagram(route, &[priority], port, octets),
@@ -206,7 +210,7 @@ impl<'p> Frames<'p> {
             port: headers::port(flow),
             encapsulated_source: facts.source.mac,
             encapsulated_priority: headers::code_points(self.plan, Some(facts.priority)).pcp,
-            encapsulated_destination: facts.destination.mac,
+            encapsulated_destination: facts.destination,
         }
     }
 
@@ -243,8 +247,8 @@ fn scheme_ack(ack: u32, ece: bool) -> Ack {
 /// The codepoint of a frame: a mark of its transport, or of its scheme.
 fn code_point(mark: Ecn, label: Label) -> u8 {
     match (mark, label) {
-        (Ecn::Experienced, _) | (_, Label::Ecn(true) | Label::Roce(true)) => ecn::CE,
-        (Ecn::Capable, _) | (_, Label::Ecn(false) | Label::Roce(false)) => ecn::ECT_0,
+        (Ecn::Experienced, _) | (_, Label::Ecn(true) | Label::Roce(true) | Label::Roce6(true)) => ecn::CE,
+        (Ecn::Capable, _) | (_, Label::Ecn(false) | Label::Roce(false) | Label::Roce6(false)) => ecn::ECT_0,
         (Ecn::Incapable, _) => ecn::NOT_ECT,
     }
 }

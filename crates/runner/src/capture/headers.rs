@@ -5,7 +5,7 @@ use penstock_schemes::CpId;
 use penstock_sim::network::{FlowId, HopId, NodeId};
 use penstock_wire::ethernet::{LEAST, ether_type};
 use penstock_wire::experimental::rlt;
-use penstock_wire::{Error, MacAddress, cn_tag, ethernet, ipv4, udp, vlan};
+use penstock_wire::{Error, MacAddress, cn_tag, ethernet, ipv4, ipv6, udp, vlan};
 
 /// Code points of control frames, which the simulator serves before all others: that of notifications by default. (802.1Qau:
 /// ieee8021CnGlobalCnmTransmitPriority)
@@ -23,6 +23,14 @@ const DYNAMICS: usize = 16_384;
 pub(super) struct Address {
     pub(super) mac: MacAddress,
     pub(super) ip: [u8; 4],
+}
+
+impl Address {
+    /// The address in IPv6: that of IPv4 in a network of unique local addresses. (RFC 4193)
+    pub(super) fn ip6(self) -> [u8; 16] {
+        let [a, b, c, d] = self.ip;
+        [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d]
+    }
 }
 
 /// The address of a node.
@@ -146,6 +154,24 @@ impl Route {
     pub(super) fn ipv4(self, tags: &[Tag], protocol: u8, data: usize) -> Vec<u8> {
         let mut frame = ethernet(self.source.mac, self.destination.mac, tags, ether_type::IPV4);
         put(&mut frame, ipv4::Repr::OCTETS, |octets| self.header(protocol, data).emit(octets));
+        frame
+    }
+
+    /// The same over IPv6, without tags; `next_header` is the format after its header.
+    pub(super) fn ipv6(self, next_header: u8, data: usize) -> Vec<u8> {
+        let mut frame = ethernet(self.source.mac, self.destination.mac, &[], ether_type::IPV6);
+        let header = ipv6::Repr {
+            version: 6,
+            dscp: self.points.dscp,
+            ecn: self.ecn,
+            flow_label: 0,
+            payload_length: data as u16,
+            next_header,
+            hop_limit: 64,
+            source: self.source.ip6(),
+            destination: self.destination.ip6(),
+        };
+        put(&mut frame, ipv6::Repr::OCTETS, |octets| header.emit(octets));
         frame
     }
 }

@@ -5,7 +5,7 @@ use penstock_wire::ethernet::ether_type;
 use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause};
 use penstock_wire::{Error, MacAddress, cnm, mac_control, smcc};
 
-use super::headers::{Route, Tag, ethernet, put};
+use super::headers::{Address, Route, Tag, ethernet, put};
 use super::transports;
 
 /// EtherType of a message that no format has: a value that is reserved.
@@ -25,13 +25,16 @@ pub(super) struct About {
     pub(super) encapsulated_source: MacAddress,
     /// The flow's own priority and destination.
     pub(super) encapsulated_priority: u8,
-    pub(super) encapsulated_destination: MacAddress,
+    pub(super) encapsulated_destination: Address,
 }
 
 /// The frame of a message, not padded. `sampled` gives the first octets of a frame of the flow, from its EtherType on.
 pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnOnce(usize) -> Vec<u8>) -> Vec<u8> {
     match message {
         Some(Message::Cnp) => transports::cnp(about.route, about.port, about.pair),
+        Some(Message::FastCnp) => {
+            transports::fast_cnp(about.route, about.encapsulated_destination, about.port, about.pair)
+        }
         Some(Message::Cnm { cp, fb, q_off, q_delta }) => {
             let message = cnm::Repr {
                 quantized_feedback: fb.steps(),
@@ -39,7 +42,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 q_offset: cnm::Repr::units(-q_off),
                 q_delta: cnm::Repr::units(q_delta),
                 encapsulated_priority: about.encapsulated_priority,
-                encapsulated_destination: about.encapsulated_destination,
+                encapsulated_destination: about.encapsulated_destination.mac,
                 encapsulated_msdu_length: 0,
             };
             let mut frame = about.tagged(ether_type::CNM);
@@ -50,7 +53,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
             let message = smcc::Repr {
                 cp_id: cp.0,
                 encapsulated_priority: about.encapsulated_priority,
-                encapsulated_destination: about.encapsulated_destination,
+                encapsulated_destination: about.encapsulated_destination.mac,
                 q_off,
                 q_delta,
             };
@@ -83,7 +86,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
             let msdu = sampled(carried.min(cim::MSDU_MOST).into());
             let message = cim::Repr {
                 add: true,
-                destination: about.encapsulated_destination,
+                destination: about.encapsulated_destination.mac,
                 source: about.encapsulated_source,
                 priority: about.encapsulated_priority,
                 vlan_identifier: 0,

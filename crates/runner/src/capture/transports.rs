@@ -4,9 +4,9 @@ use penstock_sim::probe::{Ack, Segment};
 use penstock_wire::checksum::PseudoHeader;
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::tcp::option_kind;
-use penstock_wire::{ethernet, ipv4, roce, tcp, udp};
+use penstock_wire::{ethernet, fast_cnp, ipv4, ipv6, roce, tcp, udp};
 
-use super::headers::{DISCARD, Route, Tag, put, put_udp};
+use super::headers::{Address, DISCARD, Route, Tag, put, put_udp};
 
 /// Opcodes of the reliable connection. (InfiniBand, volume 1, table 38) The simulator's frames are those of writes without the
 /// header of 16 octets that a first one has.
@@ -139,6 +139,13 @@ pub(super) fn roce_data(route: Route, port: u16, pair: u16, frame: usize, psn: u
     roce_packet(route, port, header, &vec![0; roce_room(frame) / WORD * WORD])
 }
 
+/// The same over IPv6.
+pub(super) fn roce6_data(route: Route, port: u16, pair: u16, frame: usize, psn: u32) -> Vec<u8> {
+    let header = roce::Repr { opcode: WRITE_MIDDLE, psn: psn & PSN, ..plain_roce(pair) };
+    let room = roce_room(frame).saturating_sub(ipv6::Repr::OCTETS - ipv4::Repr::OCTETS);
+    roce6_packet(route, None, port, header, &vec![0; room / WORD * WORD])
+}
+
 /// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
 pub(super) fn roce_ack(route: Route, port: u16, pair: u16, ack: &Ack) -> Vec<u8> {
     let missing = ack.nak || ack.cut.is_some();
@@ -154,6 +161,11 @@ pub(super) fn cnp(route: Route, port: u16, pair: u16) -> Vec<u8> {
     roce_packet(route, port, roce::Repr::cnp(pair.into()), &[0; roce::CNP_RESERVED])
 }
 
+/// The notification of a switch for a flow that goes to `destination`.
+pub(super) fn fast_cnp(route: Route, destination: Address, port: u16, pair: u16) -> Vec<u8> {
+    roce6_packet(route, Some(destination), port, roce::Repr::cnp(pair.into()), &[0; roce::CNP_RESERVED])
+}
+
 fn plain_roce(pair: u16) -> roce::Repr {
     roce::Repr { opcode: 0, becn: false, ..roce::Repr::cnp(pair.into()) }
 }
@@ -167,5 +179,29 @@ fn roce_packet(route: Route, port: u16, header: roce::Repr, data: &[u8]) -> Vec<
     out.extend(data);
     let icrc = roce::icrc(ether_type::IPV4, &out[start..]).expect("it is a packet of UDP over IPv4");
     out.extend(icrc);
+    out
+}
+
+/// A packet over IPv6; `original` is the destination that the options of a Fast CNP name, where there are any.
+fn roce6_packet(route: Route, original: Option<Address>, port: u16, header: roce::Repr, data: &[u8]) -> Vec<u8> {
+    let behind_udp = roce::Repr::OCTETS + data.len() + roce::ICRC;
+    let options = if original.is_some() { fast_cnp::Repr::OCTETS } else { 0 };
+    let next = if original.is_some() { fast_cnp::NEXT_HEADER } else { ipv4::protocol::UDP };
+    let mut out = route.ipv6(next, options + udp::Repr::OCTETS + behind_udp);
+    let start = out.len() - ipv6::Repr::OCTETS;
+    if let Some(original) = original {
+        let options = fast_cnp::Repr { next_header: ipv4::protocol::UDP, original_destination: original.ip6() };
+        put(&mut out, fast_cnp::Repr::OCTETS, |octets| options.emit(octets));
+    }
+    let datagram = out.len();
+    put_udp(&mut out, port, udp::ROCE, behind_udp);
+    put(&mut out, roce::Repr::OCTETS, |octets| header.emit(octets));
+    out.extend(data);
+    let icrc = roce::icrc(ether_type::IPV6, &out[start..]).expect("it is a packet of UDP over IPv6");
+    out.extend(icrc);
+    // Over IPv6 a datagram has a checksum, which the invariant CRC leaves out.
+    let pseudo = PseudoHeader::Ipv6(route.source.ip6(), route.destination.ip6(), ipv4::protocol::UDP);
+    let checksum = udp::checksum(&out[datagram..], pseudo);
+    out[datagram + 6..datagram + 8].copy_from_slice(&checksum.to_be_bytes());
     out
 }

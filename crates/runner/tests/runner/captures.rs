@@ -44,6 +44,7 @@ const CASES: &[Case] = &[
     ("fecn", &[("scheme", "fecn")], "", &["fecn"]),
     ("efecn", &[("scheme", "efecn")], "", &["fecn", "bcn"]),
     ("dcqcn", &[("scheme", "dcqcn")], "", &["bth", "cnp_reserved", "icrc"]),
+    ("fast-cnp", &[("scheme", "fast-cnp")], "", &["fast_cnp", "bth", "cnp_reserved", "icrc"]),
     ("dctcp", &[("scheme", "dctcp")], "", &["tcp"]),
     ("timely", &[("scheme", "timely")], "", &["tcp"]),
     ("none", &[("scheme", "none")], "", &["udp"]),

@@ -119,7 +119,7 @@ fn disorder_that_nobody_bears_is_refused() {
              early with a request to send all again (load_balancing = \"flow\" or \"flowlet\", or a transport that takes frames in any \
              order, transport = \"selective\" or \"tcp\")"
         );
-        for scheme in ["dctcp", "swift", "timely", "hpcc", "annulus", "ci"] {
+        for scheme in ["dctcp", "swift", "timely", "hpcc", "annulus", "ci", "ici"] {
             let text = text.replace("scheme = \"qcn\"", &format!("scheme = \"{scheme}\""));
             let error = outcome(&text).map(|_| ()).unwrap_err();
             let expected = format!("would be reordered, and {scheme} needs them in order (load_balancing = \"flow\"");

@@ -37,26 +37,13 @@ use crate::{
 pub struct CongestionIsolation;
 
 parameters! {
-    /// The parameters of congestion isolation.
-    pub struct Config {
+    /// Congestion isolation, but for the choice of flows.
+    pub struct Isolation {
         /// Priority of the congesting queue, below that of the flows.
         congesting_priority: u32 {
             default: count(0),
             range: count(0)..=count(6),
             source: "option; 802.1Qcz, queue-map",
-        }
-        /// Length of the monitored queue up to which no flow is picked.
-        k_min: Threshold {
-            default: octets(20_000),
-            range: octets(0)..=octets(2_147_483_647),
-            source: "option; the standard leaves the AQM open",
-        }
-        /// Length above which the flow of every frame that comes is picked; in between the probability rises linearly.
-        k_max: Threshold {
-            default: octets(80_000),
-            range: octets(100)..=octets(2_147_483_647),
-            at_least: k_min,
-            source: "option; the standard leaves the AQM open",
         }
         /// A congestion isolation message on a flow is sent at most so often while its entry lasts.
         max_cim_tx: u32 {
@@ -91,6 +78,26 @@ parameters! {
     }
 }
 
+parameters! {
+    /// The parameters of congestion isolation.
+    pub struct Config {
+        ..isolation: Isolation;
+        /// Length of the monitored queue up to which no flow is picked.
+        k_min: Threshold {
+            default: octets(20_000),
+            range: octets(0)..=octets(2_147_483_647),
+            source: "option; the standard leaves the AQM open",
+        }
+        /// Length above which the flow of every frame that comes is picked; in between the probability rises linearly.
+        k_max: Threshold {
+            default: octets(80_000),
+            range: octets(100)..=octets(2_147_483_647),
+            at_least: k_min,
+            source: "option; the standard leaves the AQM open",
+        }
+    }
+}
+
 impl Scheme for CongestionIsolation {
     const INFO: Info = Info {
         name: "ci",
@@ -119,7 +126,7 @@ impl Scheme for CongestionIsolation {
     type Rp = Rp;
 
     fn moves_to(config: &Config) -> Option<u8> {
-        u8::try_from(config.congesting_priority).ok()
+        u8::try_from(config.isolation.congesting_priority).ok()
     }
 }
 
@@ -195,6 +202,11 @@ impl Cp {
         self.streams.binary_search_by_key(&flow, |stream| stream.flow)
     }
 
+    /// Whether `flow` is isolated here.
+    pub(crate) fn isolates(&self, flow: FlowKey) -> bool {
+        self.index_of(flow).is_ok_and(|index| self.streams[index].isolated)
+    }
+
     /// The index of the entry of `flow`, which is added if it is missing; `None` if the table is full.
     fn entry(&mut self, now: Instant, flow: FlowKey) -> Option<usize> {
         if let Ok(index) = self.index_of(flow) {
@@ -251,17 +263,18 @@ impl CongestionPoint<CongestionIsolation> for Cp {
     const ADMITS: bool = true;
 
     fn new(config: &Config, place: Place) -> Self {
-        let congesting = config.congesting_priority as u8;
+        let Config { isolation, k_min, k_max } = config;
+        let congesting = isolation.congesting_priority as u8;
         Self {
             congesting,
             monitors: place.cp.priority() > congesting,
-            ramp: Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 },
-            most_cims: config.max_cim_tx,
-            interval: config.cim_interval,
-            life: config.max_flow_life,
-            cim: Cim::new(config.min_header_octets),
-            streams: Vec::with_capacity(config.stream_table_size as usize),
-            most_streams: config.stream_table_size as usize,
+            ramp: Ramp { k_min: k_min.0, k_max: k_max.0, p_max: 1 << 32 },
+            most_cims: isolation.max_cim_tx,
+            interval: isolation.cim_interval,
+            life: isolation.max_flow_life,
+            cim: Cim::new(isolation.min_header_octets),
+            streams: Vec::with_capacity(isolation.stream_table_size as usize),
+            most_streams: isolation.stream_table_size as usize,
             due: Instant::NEVER,
             sent: 0,
         }
@@ -389,11 +402,15 @@ pub struct Rp {
 
 impl ReactionPoint<CongestionIsolation> for Rp {
     fn new(config: &Config, line: BitRate) -> Self {
-        Self { line, congesting: config.congesting_priority as u8, isolated: Vec::with_capacity(MOST_AT_SOURCE) }
+        Self {
+            line,
+            congesting: config.isolation.congesting_priority as u8,
+            isolated: Vec::with_capacity(MOST_AT_SOURCE),
+        }
     }
 
     fn configure(&mut self, config: &Config, _: BitRate) {
-        self.congesting = config.congesting_priority as u8;
+        self.congesting = config.isolation.congesting_priority as u8;
     }
 
     fn on_stop(&mut self, _: Instant, flow: FlowKey) {

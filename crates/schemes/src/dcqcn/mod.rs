@@ -26,6 +26,7 @@
 //! mode), from whose code those of ConWeave and SimAI descend, with different constants. Where they disagree, each reading is a parameter;
 //! the default is the paper's. Default thresholds and steps are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
+mod alpha;
 mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
@@ -38,6 +39,7 @@ use crate::{
     Var,
 };
 
+use alpha::Alpha;
 pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBoundary, HaiFactor, RtUpdate};
 
 /// Data Center QCN.
@@ -339,30 +341,6 @@ impl NotificationPoint<Dcqcn> for Np {
     }
 }
 
-/// Alpha with 30 fraction bits: an estimate in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Alpha(u32);
-
-impl Alpha {
-    const ONE: u32 = 1 << 30;
-
-    /// (1 - g) alpha, with `g_inverse` for 1/g.
-    fn fall(&mut self, g_inverse: u32) {
-        self.0 -= self.0 / g_inverse;
-    }
-
-    /// (1 - g) alpha + g. Never beyond 1, for the part that falls away grows with alpha.
-    fn rise(&mut self, g_inverse: u32) {
-        self.fall(g_inverse);
-        self.0 += Self::ONE / g_inverse;
-    }
-
-    /// `rate` × alpha / 2, rounded down.
-    fn half_of(self, rate: u64) -> u64 {
-        ((u128::from(rate) * u128::from(self.0)) >> 31) as u64
-    }
-}
-
 /// DCQCN's reaction point.
 #[derive(Debug, Clone)]
 pub struct Rp {
@@ -390,6 +368,11 @@ pub struct Rp {
 }
 
 impl Rp {
+    /// Alpha is that of a start again.
+    pub(crate) fn restart_alpha(&mut self) {
+        self.alpha = Alpha::of(self.config.alpha0);
+    }
+
     /// Makes up for the intervals that have ended since alpha was last right.
     fn advance_alpha(&mut self, now: Instant) {
         let step = self.config.alpha_time;
@@ -469,7 +452,7 @@ impl ReactionPoint<Dcqcn> for Rp {
             min_rate: config.min_rate.0.min(line.0),
             current_rate: line.0,
             target_rate: line.0,
-            alpha: Alpha((config.alpha0 * f64::from(Alpha::ONE) + 0.5) as u32),
+            alpha: Alpha::of(config.alpha0),
             alpha_at: Instant::NEVER,
             alpha_cnp: false,
             first_cnp: Instant::NEVER,

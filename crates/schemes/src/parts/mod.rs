@@ -4,6 +4,7 @@ pub mod ecm;
 pub mod explicit_rate;
 pub mod flow_table;
 pub mod gain;
+pub mod holds;
 pub mod jitter;
 pub mod limiter_table;
 pub mod marking;

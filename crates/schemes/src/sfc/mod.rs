@@ -13,11 +13,9 @@
 //! Reconstruction: IEEE P802.1Qdw is no published standard. Its scope says that the congested bridge tells the source, or the
 //! bridge at the source's edge, to stop for a time; thresholds, the pause and the table of flows are chosen here.
 
-use alloc::vec::Vec;
-use core::cmp::Reverse;
-
 use crate::info::values::{count, octets, us};
 use crate::info::{Action, Forms, Info, Signals, Threshold, parameters};
+use crate::parts::holds::Holds;
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Message, Out, Place, Queue, ReactionPoint, Release, Scheme,
@@ -116,13 +114,6 @@ impl Signal for Pause {
     }
 }
 
-/// A paused flow, and the end of its pause.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    flow: FlowKey,
-    until: Instant,
-}
-
 /// The congestion point of source flow control.
 #[derive(Debug, Clone)]
 pub struct Cp {
@@ -130,9 +121,7 @@ pub struct Cp {
     q_on: u64,
     q_off: u64,
     max_pause: Duration,
-    /// In the order of keys.
-    paused: Vec<Entry>,
-    most: usize,
+    paused: Holds,
     sent: u64,
 }
 
@@ -144,30 +133,6 @@ impl Cp {
         }
         let (time, rest) = rate.serialisation(len.saturating_sub(self.q_off));
         Duration(time.0 + u64::from(rest > 0)).min(self.max_pause)
-    }
-
-    /// Notes that `flow` is paused until `until`; false if it is paused already, or if the table is full.
-    fn note(&mut self, now: Instant, flow: FlowKey, until: Instant) -> bool {
-        match self.paused.binary_search_by_key(&flow, |entry| entry.flow) {
-            Ok(index) => {
-                let over = self.paused[index].until <= now;
-                if over {
-                    self.paused[index].until = until;
-                }
-                over
-            }
-            Err(_) => {
-                if self.paused.len() == self.most {
-                    self.paused.retain(|entry| entry.until > now);
-                }
-                if self.paused.len() == self.most {
-                    return false;
-                }
-                let index = self.paused.partition_point(|entry| entry.flow < flow);
-                self.paused.insert(index, Entry { flow, until });
-                true
-            }
-        }
     }
 }
 
@@ -181,24 +146,15 @@ impl CongestionPoint<SourceFlowControl> for Cp {
             q_on: config.q_on.0,
             q_off: config.q_off.0,
             max_pause: config.max_pause,
-            paused: Vec::with_capacity(config.flow_table_size as usize),
-            most: config.flow_table_size as usize,
+            paused: Holds::new(config.flow_table_size),
             sent: 0,
         }
     }
 
-    /// Of pauses for which the table has no room those that end first go.
     fn configure(&mut self, config: &Config, place: Place) {
-        let sent = self.sent;
-        let mut paused = core::mem::take(&mut self.paused);
-        let mut fresh = Self::new(config, place);
-        if paused.len() > fresh.most {
-            paused.sort_by_key(|entry| Reverse(entry.until));
-            paused.truncate(fresh.most);
-            paused.sort_by_key(|entry| entry.flow);
-        }
-        fresh.paused.append(&mut paused);
-        *self = Self { sent, ..fresh };
+        let mut paused = core::mem::replace(&mut self.paused, Holds::new(0));
+        paused.resize(config.flow_table_size);
+        *self = Self { paused, sent: self.sent, ..Self::new(config, place) };
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -219,7 +175,7 @@ impl CongestionPoint<SourceFlowControl> for Cp {
             return;
         }
         let time = self.pause(queue.len.0, queue.rate);
-        if time > Duration::ZERO && self.note(now, frame.flow, now + time) {
+        if time > Duration::ZERO && self.paused.hold(now, frame.flow, now + time) {
             self.sent += 1;
             out.send(To::Source(frame.flow), Class::Control, Pause { cp: self.id, time });
         }
@@ -344,7 +300,7 @@ mod tests {
         assert_eq!(arrive(&mut cp, at(2), 3, 61_500), Some(25_200));
         assert_eq!(arrive(&mut cp, at(3), 4, 61_500), None);
         assert_eq!(arrive(&mut cp, at(27), 4, 61_500), Some(25_200), "that of 5 ended at 26.2 us");
-        assert_eq!(cp.paused.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(cp.paused.flows(), [3, 4]);
     }
 
     /// Sends `us` of pause to a source, and gives its rate and the end of its pause.
@@ -375,7 +331,7 @@ mod tests {
             assert_eq!(arrive(&mut cp, at(us), flow, 61_500), Some(25_200));
         }
         cp.configure(&config::<SourceFlowControl>("", &[("flow_table_size", count(2))]), place);
-        assert_eq!(cp.paused.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(cp.paused.flows(), [3, 5]);
         assert_eq!(arrive(&mut cp, at(4), 5, 61_500), None, "it is still paused");
     }
 }

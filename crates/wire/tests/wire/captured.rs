@@ -429,3 +429,15 @@ fn frames_in_tunnels_are_read() {
     assert_eq!(names(&other), ["eth", "ipv4", "udp", "data"]);
     assert_eq!(names(&gre(&[0x40, 0, 0x65, 0x58], &packet(0, 10))), ["eth", "ipv4", "data"]);
 }
+
+/// One from a switch and one from a destination for the same queue pair are two paths; both count as CNPs.
+#[test]
+fn notifications_of_switches_are_counted_apart() {
+    let mut stats = Stats::default();
+    for frame in [find("fast_cnp"), find("fast_cnp"), find("cnp")] {
+        stats.add(&captured(0, 0, &frame, frame.len()), None, Types::default());
+    }
+    let found: Vec<_> = stats.notified.iter().map(|(way, seen)| (way.format, way.flow, seen.frames)).collect();
+    assert_eq!(found, [("cnp", Some(17), 1), ("fast_cnp", Some(17), 2)]);
+    assert_eq!((stats.roce[&0].cnps, stats.faulty), (3, 0));
+}

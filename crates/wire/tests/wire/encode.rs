@@ -99,6 +99,16 @@ fn golden_frames_are_made_of_their_values() {
         ),
         ("cnp", "cnp", &[("dest_qp", "17")]),
         (
+            "fast_cnp",
+            "fast_cnp",
+            &[
+                ("eth.source", "02:00:00:00:00:aa"),
+                ("ipv6.source", "fd00::aa"),
+                ("original_destination", "fd00::2"),
+                ("dest_qp", "17"),
+            ],
+        ),
+        (
             "udp6",
             "udp6",
             &[

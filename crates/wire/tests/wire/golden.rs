@@ -296,3 +296,30 @@ fn golden_frames_go_through_a_capture() {
         assert_eq!((read.octets, read.comment), (&frame.octets[..], Some(&*frame.name)));
     }
 }
+
+#[test]
+fn a_fast_cnp_is_read_behind_its_options_alone() {
+    let frame = find("fast_cnp");
+    let names = |frame: &[u8]| read(frame).iter().map(Layer::name).collect::<Vec<_>>();
+    assert_eq!(names(&frame), ["eth", "ipv6", "fast_cnp", "udp", "bth", "cnp_reserved", "icrc"]);
+    // The address of the option is covered by the invariant CRC and not by UDP's checksum; the queue pair by both.
+    for (at, faulty) in [(73, vec!["bth"]), (93, vec!["udp", "bth"])] {
+        let mut changed = frame.clone();
+        changed[at] ^= 1;
+        let faults: Vec<_> =
+            read(&changed).iter().filter_map(|layer| layer.fault).map(|fault| fault.format()).collect();
+        assert_eq!(faults, faulty, "octet {at}");
+    }
+    // A router lowers the hop limit and sets another class.
+    let mut routed = frame.clone();
+    (routed[14], routed[21]) = (0x60, 60);
+    assert!(read(&routed).iter().all(|layer| layer.fault.is_none()));
+    // Another option is not followed, and a wrong pad is a fault.
+    let mut other = frame.clone();
+    other[56] = 0x3e;
+    assert_eq!(names(&other), ["eth", "ipv6", "data"]);
+    let mut padded = frame;
+    padded[75] = 3;
+    let fault = read(&padded).iter().find_map(|layer| layer.fault).unwrap().to_string();
+    assert_eq!(fault, "fast_cnp: PadN Opt Data Len at octet 75 is 3, and should be 2");
+}

@@ -37,7 +37,8 @@ fn signals_of_schemes() {
             "smcc" => smcc,
             "bcn" | "e2cm" => bcn,
             "fecn" | "efecn" => fecn,
-            "dcqcn" => cnp,
+            "dcqcn" | "ici" => cnp,
+            "fast-cnp" => octets("fast_cnp", &[]),
             "rocc" => rocc,
             "sfc" => sfc,
             other => panic!("which frame does {other} send?"),
@@ -45,7 +46,7 @@ fn signals_of_schemes() {
         assert_eq!(signals.octets, wanted, "{}", scheme.name);
         compared += 1;
     }
-    assert_eq!(compared, 16);
+    assert_eq!(compared, 18);
 }
 
 #[test]

@@ -94,12 +94,10 @@ class Dcqcn(Waiting):
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        # The one field that is no number has its default.
-        fields: dict[str, Any] = cls._parameters(configuration)
-        return cls(**fields)
+        return cls(**cls._parameters(configuration))
 
     @classmethod
-    def _parameters(cls, configuration: Configuration) -> dict[str, Value]:
+    def _parameters(cls, configuration: Configuration) -> dict[str, Any]:
         """Return the fields of the model, from a configuration."""
         number = configuration.number
         return dict(
@@ -256,7 +254,7 @@ class Controlled(Dcqcn):
         return super()._of(configuration)
 
     @classmethod
-    def _parameters(cls, configuration: Configuration) -> dict[str, Value]:
+    def _parameters(cls, configuration: Configuration) -> dict[str, Any]:
         number = configuration.number
         return super()._parameters(configuration) | {
             "q_ref_octets": number("pi_q_ref"),
