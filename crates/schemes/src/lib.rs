@@ -44,6 +44,18 @@
 //! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
 //! without acknowledgements says so by its type of echo ([`Never`]).
 //!
+//! # Grants
+//!
+//! ```text
+//!   sources                                  host with several destinations
+//!   on_send --- frames --------------------> on_frame   asks? --+
+//!   granted <-- signal: go on -------------- grant <--- turns --+  one frame's time each
+//! ```
+//!
+//! Where receivers decide when frames go, a notification point [asks](NotificationPoint::asks) for a turn among those of its host that do. The caller
+//! gives turns no faster than the host's line carries the frames that they ask for, and the point sends its signal in its turn
+//! ([`NotificationPoint::grant`]). A frame goes when its reaction point has been [granted](ReactionPoint::granted) one.
+//!
 //! # Parameters that change
 //!
 //! A caller may change the parameters of a point while it works: `configure`. With the same parameters nothing changes.
@@ -144,6 +156,7 @@ pub mod hpcc;
 pub mod info;
 mod message;
 pub mod mixed;
+pub mod ndp;
 pub mod none;
 pub mod nscc;
 pub mod parts;
@@ -423,8 +436,12 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     fn vars(&self, _row: &mut [i64]) {}
 }
 
-/// Sits at a destination, one per flow: turns marks into signals, reflects probes. (RoCEv2: NP)
+/// Sits at a destination, one per flow: turns marks into signals, reflects probes, grants frames. (RoCEv2: NP)
 pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
+    /// Whether it grants frames in turns with the others of its host: [`asks`](Self::asks) is read after each frame, which most schemes need
+    /// not pay for.
+    const GRANTS: bool = false;
+
     /// The point for `flow`.
     fn new(config: &S::Config, flow: FlowKey) -> Self;
 
@@ -440,6 +457,20 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     /// may leave out some; it must not leave out the last.
     fn acknowledge(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>) -> Option<S::Echo> {
         None
+    }
+
+    /// Every octet of the flow, or of a message of it, has arrived.
+    fn on_complete(&mut self, _now: Instant, _out: &mut impl Out<S>) {}
+
+    /// Whether the point waits for a turn among those of its host that do.
+    fn asks(&self) -> bool {
+        false
+    }
+
+    /// It is the point's turn, though it may no longer [ask](Self::asks). It sends its grant, and returns the octets of the frame that may come
+    /// of it: the next turn is when the host's line could have carried that. Zero if it sends none.
+    fn grant(&mut self, _now: Instant, _out: &mut impl Out<S>) -> u16 {
+        0
     }
 
     /// A signal for the destination (a probe) of `flow` has arrived.
@@ -524,6 +555,15 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// The rate and the window in force now. The rate is in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
+
+    /// Whether frames need grants of their destination: [`granted`](Self::granted) is asked before each frame, which most schemes need not
+    /// pay for.
+    const NEEDS_GRANTS: bool = false;
+
+    /// Whether a frame is granted.
+    fn granted(&self) -> bool {
+        true
+    }
 
     /// The rule by which the window lets a frame go.
     fn gate(&self) -> Gate {

@@ -406,6 +406,8 @@ macro_rules! mixed {
         }
 
         impl NotificationPoint<Mixed> for Np {
+            const GRANTS: bool = false $(|| <<$scheme as Scheme>::Np as NotificationPoint<$scheme>>::GRANTS)+;
+
             fn new(config: &SchemeConfig, flow: FlowKey) -> Self {
                 match config {
                     $(SchemeConfig::$variant(own) => Self::$variant(NotificationPoint::<$scheme>::new(own, flow)),)+
@@ -434,6 +436,24 @@ macro_rules! mixed {
                     $(Self::$variant(np) => with_own_tag::<$scheme, _>(frame, |frame| {
                         NotificationPoint::<$scheme>::acknowledge(np, now, frame).map(<$scheme as Member>::mixed_echo)
                     }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn on_complete(&mut self, now: Instant, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(np) => NotificationPoint::<$scheme>::on_complete(np, now, &mut Mixing(out)),)+
+                }
+            }
+
+            fn asks(&self) -> bool {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::asks(np),)+ }
+            }
+
+            #[inline(never)]
+            fn grant(&mut self, now: Instant, out: &mut impl Out<Mixed>) -> u16 {
+                match self {
+                    $(Self::$variant(np) => NotificationPoint::<$scheme>::grant(np, now, &mut Mixing(out)),)+
                 }
             }
 
@@ -540,6 +560,12 @@ macro_rules! mixed {
 
             fn allowance(&self) -> Allowance {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::allowance(rp),)+ }
+            }
+
+            const NEEDS_GRANTS: bool = false $(|| <<$scheme as Scheme>::Rp as ReactionPoint<$scheme>>::NEEDS_GRANTS)+;
+
+            fn granted(&self) -> bool {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::granted(rp),)+ }
             }
 
             fn gate(&self) -> Gate {

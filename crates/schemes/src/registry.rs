@@ -31,6 +31,7 @@ macro_rules! for_each_scheme {
             Rocc: crate::rocc::Rocc,
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
+            Ndp: crate::ndp::Ndp,
             Ci: crate::ci::CongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,
             // The last: it stands for schemes that are not listed.
