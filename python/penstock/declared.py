@@ -29,6 +29,7 @@ SchemeName = Literal[
     "rocc",
     "annulus",
     "nscc",
+    "ndp",
     "ci",
     "sfc",
 ]

@@ -528,6 +528,13 @@ class ChangeSchemesHpcc(TypedDict, total=False):
     w_ai: str
 
 
+class ChangeSchemesNdp(TypedDict, total=False):
+    """``change.schemes.ndp`` of a scenario file."""
+
+    initial_window: int
+    rto: str
+
+
 class SchemesNone(TypedDict, total=False):
     """``schemes.none`` of a scenario file."""
 
@@ -886,6 +893,7 @@ ChangeSchemes = TypedDict(
         "fecn": ChangeSchemesFecn,
         "fqcn": ChangeSchemesFqcn,
         "hpcc": ChangeSchemesHpcc,
+        "ndp": ChangeSchemesNdp,
         "none": SchemesNone,
         "nscc": ChangeSchemesNscc,
         "qcn": ChangeSchemesQcn,
@@ -1374,6 +1382,12 @@ class SchemesHpcc(ChangeSchemesHpcc, total=False):
     profile: Literal["pint", "hpcc-25g", "hpcc-100g", "hpcc-200g", "hpcc-400g", "hpcc-800g"]
 
 
+class SchemesNdp(ChangeSchemesNdp, total=False):
+    """``schemes.ndp`` of a scenario file."""
+
+    profile: Literal["htsim"]
+
+
 class SchemesNscc(ChangeSchemesNscc, total=False):
     """``schemes.nscc`` of a scenario file."""
 
@@ -1457,6 +1471,7 @@ Schemes = TypedDict(
         "fecn": SchemesFecn,
         "fqcn": SchemesFqcn,
         "hpcc": SchemesHpcc,
+        "ndp": SchemesNdp,
         "none": SchemesNone,
         "nscc": SchemesNscc,
         "qcn": SchemesQcn,
