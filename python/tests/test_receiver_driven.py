@@ -1,4 +1,4 @@
-"""Schemes whose receivers decide when frames go: NDP beside htsim's numbers, and what each of its parts does."""
+"""Schemes whose receivers decide when frames go: incasts, shares, and what their parts are for."""
 
 from typing import Any
 
@@ -7,15 +7,14 @@ import pytest
 
 from penstock import Scenario
 
-# 16 messages of 1 MB in frames of 1438 octets of data and 1500 in all: 696 each, 1520 octets on the line.
-FRAMES = 16 * 696
-LEAST_S = FRAMES * 1520 * 8 / 100e9
+# Messages of 1 MB in frames of 1438 octets of data and 1500 in all are 696 frames; 1520 octets on the line.
+SIXTEEN_S = 16 * 696 * 1520 * 8 / 100e9
 
 
-def _run(name: str, **settings: Any) -> Any:
+def _run(name: str, settings: dict[str, Any]) -> Any:
     scenario = Scenario.named(name)
     for key, value in settings.items():
-        scenario.set(key.replace("__", "."), value)
+        scenario.set(key, value)
     return scenario.run().summary
 
 
@@ -26,12 +25,52 @@ def _last_s(summary: Any) -> float:
 
 
 def test_an_incast_under_ndp_takes_as_long_as_its_line_needs() -> None:
-    summary = _run("incast/ndp-sixteen")
+    """Handley et al. 2017, abstract: near-optimal completion times, including incast."""
+    summary = _run("incast/ndp-sixteen", {})
     totals = summary["totals"]
-    assert _last_s(summary) == pytest.approx(LEAST_S, rel=0.02)
-    assert totals["timeouts"] == 0
-    # No more than the first windows is trimmed, and all of it is sent again, once.
+    assert _last_s(summary) == pytest.approx(SIXTEEN_S, rel=0.02)
+    # No more than the first windows is trimmed; all of that is sent again, once, and nothing waits for a timeout.
     assert totals["retransmissions"] == totals["frames_trimmed"] <= 16 * 30
-    # The control: the same network and transport, where nobody pulls.
-    control = _run("incast/ndp-sixteen", scheme="none", network__trimming=True)
-    assert control["totals"]["frames_trimmed"] > 20 * totals["frames_trimmed"]
+    assert totals["timeouts"] == 0
+
+
+def test_without_pulls_the_same_switches_trim_all_the_time() -> None:
+    """The control, for the first half of the time that all of it takes."""
+    short = {"duration": "600 us", "until": "duration"}
+    pulled = _run("incast/ndp-sixteen", short)["totals"]["frames_trimmed"]
+    control = _run("incast/ndp-sixteen", {**short, "scheme": "none", "network.trimming": True, "require_action": False})
+    assert control["totals"]["frames_trimmed"] > 20 * pulled
+
+
+def test_a_first_window_of_one_frame_leaves_a_line_idle_that_one_source_could_fill() -> None:
+    """A round trip of 4.3 us has 35 frames."""
+    one = {"topology.star.hosts": 2, "flow.0.from": "h0", "flow.0.to": "h1"}
+    settings = [{**one, "schemes.ndp.initial_window": window} for window in (1, 40)]
+    slow, fast = (_last_s(_run("incast/ndp-sixteen", each)) for each in settings)
+    assert fast == pytest.approx(SIXTEEN_S / 16, rel=0.1)
+    assert slow > 10 * fast
+
+
+@pytest.mark.parametrize("sources", [2, 4, 8, 16])
+def test_sources_share_the_line_of_a_receiver_that_pulls(sources: int) -> None:
+    settings = {
+        "topology.star.hosts": sources + 1,
+        "flow.0.from": f"h0..h{sources - 1}",
+        "flow.0.to": f"h{sources}",
+        "flow.0.size": "4 MB",
+        "duration": "400 us",
+        "warmup": "100 us",
+        "until": "duration",
+    }
+    got = np.array([flow["throughput_bps"] for flow in _run("incast/ndp-sixteen", settings)["flows"]])
+    assert got.sum() ** 2 / (sources * (got**2).sum()) > 0.995
+    assert got.sum() == pytest.approx(100e9, rel=0.01)
+
+
+def test_headers_that_find_no_room_cost_a_timeout_of_the_source() -> None:
+    """Of 64 first windows more headers come at a time than a line of 100 Gb/s takes, and 2 KB hold 32 of them."""
+    many = {"topology.star.hosts": 65, "flow.0.from": "h0..h63", "flow.0.to": "h64", "flow.0.size": "100 KB"}
+    whole, short = (_run("incast/ndp-sixteen", {**many, "network.control_buffer": room}) for room in ("64 KB", "2 KB"))
+    assert whole["totals"]["headers_lost"] == whole["totals"]["timeouts"] == 0
+    assert short["totals"]["headers_lost"] > 500
+    assert _last_s(short) > _last_s(whole)
