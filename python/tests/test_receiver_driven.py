@@ -67,10 +67,10 @@ def test_sources_share_the_line_of_a_receiver_that_pulls(sources: int) -> None:
     assert got.sum() == pytest.approx(100e9, rel=0.01)
 
 
-def test_headers_that_find_no_room_cost_a_timeout_of_the_source() -> None:
+def test_messages_end_although_headers_find_no_room() -> None:
     """Of 64 first windows more headers come at a time than a line of 100 Gb/s takes, and 2 KB hold 32 of them."""
     many = {"topology.star.hosts": 65, "flow.0.from": "h0..h63", "flow.0.to": "h64", "flow.0.size": "100 KB"}
     whole, short = (_run("incast/ndp-sixteen", {**many, "network.control_buffer": room}) for room in ("64 KB", "2 KB"))
     assert whole["totals"]["headers_lost"] == whole["totals"]["timeouts"] == 0
     assert short["totals"]["headers_lost"] > 500
-    assert _last_s(short) > _last_s(whole)
+    assert _last_s(short) == pytest.approx(_last_s(whole), rel=0.05)
