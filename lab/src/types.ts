@@ -7,7 +7,7 @@
 export type SchemeName =
   "none" | "bcn" | "fecn" | "efecn" | "e2cm" | "qcn" | "qcn-multicast" | "qcn-bs" | "qcn-adaptive" | "qcn-bs-adaptive"
   | "af-qcn" | "fqcn" | "smcc" | "dcqcn" | "timely" | "dctcp" | "swift" | "hpcc" | "rocc" | "annulus" | "nscc" | "ndp"
-  | "ci" | "sfc";
+  | "expresspass" | "ci" | "sfc";
 
 export type QueuesColumn =
   "time_s" | "queue" | "priority" | "queue_octets" | "queue_frames" | "utilization" | "frames_dropped" | "frames_sent"

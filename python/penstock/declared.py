@@ -30,6 +30,7 @@ SchemeName = Literal[
     "annulus",
     "nscc",
     "ndp",
+    "expresspass",
     "ci",
     "sfc",
 ]

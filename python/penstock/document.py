@@ -440,6 +440,21 @@ class ChangeSchemesEfecn(TypedDict, total=False):
     timeout: str
 
 
+class ChangeSchemesExpresspass(TypedDict, total=False):
+    """``change.schemes.expresspass`` of a scenario file."""
+
+    credit_queue: int
+    frame: str
+    initial: float
+    jitter: float
+    retry: str
+    target_loss: float
+    w_init: float
+    w_max: float
+    w_min: float
+    w_step: float
+
+
 class ChangeSchemesFecn(TypedDict, total=False):
     """``change.schemes.fecn`` of a scenario file."""
 
@@ -890,6 +905,7 @@ ChangeSchemes = TypedDict(
         "dctcp": ChangeSchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": ChangeSchemesEfecn,
+        "expresspass": ChangeSchemesExpresspass,
         "fecn": ChangeSchemesFecn,
         "fqcn": ChangeSchemesFqcn,
         "hpcc": ChangeSchemesHpcc,
@@ -1364,6 +1380,12 @@ class SchemesEfecn(ChangeSchemesEfecn, total=False):
     profile: Literal["paper-efecn"]
 
 
+class SchemesExpresspass(ChangeSchemesExpresspass, total=False):
+    """``schemes.expresspass`` of a scenario file."""
+
+    profile: Literal["slow-start"]
+
+
 class SchemesFecn(ChangeSchemesFecn, total=False):
     """``schemes.fecn`` of a scenario file."""
 
@@ -1468,6 +1490,7 @@ Schemes = TypedDict(
         "dctcp": SchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": SchemesEfecn,
+        "expresspass": SchemesExpresspass,
         "fecn": SchemesFecn,
         "fqcn": SchemesFqcn,
         "hpcc": SchemesHpcc,

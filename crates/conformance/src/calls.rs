@@ -319,7 +319,10 @@ fn drive_np<S: Scheme>(
                 }
                 if np.asks() {
                     rule(S::Np::GRANTS, "a point that asks says that it grants")?;
-                    rule(np.grant(now, &mut sent) > 0, "a point that asks for a turn grants a frame in it")?;
+                    rule(
+                        np.grant(now, LINE, words, &mut sent) > 0,
+                        "a point that asks for a turn grants a frame in it",
+                    )?;
                 }
             }
             Call::Refused(_) | Call::Leaves => {

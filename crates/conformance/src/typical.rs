@@ -114,7 +114,7 @@ impl<S: Scheme> Typical<S> {
             }
             np.on_frame(now, frame(1500, &mut tag), &mut words, &mut out);
             if np.asks() {
-                np.grant(now, &mut out);
+                np.grant(now, LINE, &mut words, &mut out);
             }
             self.from_destination += out.for_sources() - before;
             if let Some(echo) = np.acknowledge(now, frame(1500, &mut tag)) {

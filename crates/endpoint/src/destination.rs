@@ -4,7 +4,7 @@
 //! are lost. Trimmed frames overtake others; a destination counts those one by one. If frames take several paths any may
 //! overtake others: a gap counts as lost then when it is still there after many more.
 
-use penstock_schemes::{Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
+use penstock_schemes::{BitRate, Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
 
 use crate::ids::DestinationId;
 use crate::timer::{Alarms, Timer};
@@ -119,8 +119,8 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
     }
 
     /// It is its turn to grant a frame: the octets of that, or 0.
-    pub(crate) fn grant(&mut self, now: Instant, out: &mut impl Out<S>) -> u16 {
-        self.np.grant(now, out)
+    pub(crate) fn grant(&mut self, now: Instant, line: BitRate, out: &mut impl Out<S>) -> u16 {
+        self.np.grant(now, line, &mut self.draw, out)
     }
 
     /// A signal for the destination has come.

@@ -36,7 +36,7 @@ impl Default for Grants {
 }
 
 impl Grants {
-    /// A frame has come to `destination`, which is `own`, at `port`: it gets a place in the list if it wants a turn and has none.
+    /// A frame or signal has come to `destination`, which is `own`, at `port`, or its timer has expired: it gets a place in the list if it wants a turn and has none.
     #[inline(always)]
     pub fn ask<S: Scheme, D: Draw>(
         &mut self,
@@ -73,7 +73,7 @@ impl Grants {
         driver: &mut (impl Alarms + Out<S>),
     ) {
         destination.in_turn = false;
-        let octets = destination.grant(now, driver);
+        let octets = destination.grant(now, rate, driver);
         if octets > 0 && rate > BitRate::ZERO {
             let (time, rest) = rate.serialisation(u64::from(u32::from(octets) + overhead));
             let remainder = self.remainder + rest;
@@ -82,6 +82,7 @@ impl Grants {
             self.free = now + time;
             self.free.0 += carry;
         }
+        destination.arm(own, driver);
         if destination.wants_turn() {
             destination.in_turn = true;
             self.waiting.push_back(own);

@@ -207,6 +207,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
         let destination = &mut self.destinations[to.index()];
         destination.on_signal(now, signal, &mut self.desk);
         destination.arm(to, &mut self.desk);
+        self.grants.ask(now, to, destination, PORT, &mut self.desk.timers);
         self.post_from(now, to);
     }
 
@@ -259,6 +260,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
                     let mut timers = core::mem::take(&mut self.desk.timers);
                     destination.on_timeout(at, own, &mut timers, &mut self.desk);
                     self.desk.timers = timers;
+                    self.grants.ask(at, own, &mut self.destinations[own.index()], PORT, &mut self.desk.timers);
                     self.post_from(at, own);
                 }
                 Timer::Grant(_) => self.grant(at),

@@ -53,8 +53,8 @@
 //! ```
 //!
 //! Where receivers decide when frames go, a notification point [asks](NotificationPoint::asks) for a turn among those of its host that do. The caller
-//! gives turns no faster than the host's line carries the frames that they ask for, and the point sends its signal in its turn
-//! ([`NotificationPoint::grant`]). A frame goes when its reaction point has been [granted](ReactionPoint::granted) one.
+//! gives turns no faster than the host's line carries the frames that they ask for; a point [grants](NotificationPoint::grant) in its turn.
+//! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one.
 //!
 //! # Parameters that change
 //!
@@ -149,6 +149,7 @@ pub mod dctcp;
 mod dispatch;
 pub mod e2cm;
 pub mod efecn;
+pub mod expresspass;
 pub mod fecn;
 pub mod foreign;
 pub mod fqcn;
@@ -187,7 +188,7 @@ pub use info::{
 pub use message::{Label, Message};
 pub use queue::{Fate, Place, PortView, Queue, Verdict};
 pub use registry::{SCHEMES, SchemeConfig};
-pub use signal::{Never, Signal, SignalKind, To};
+pub use signal::{CreditLimit, Never, Signal, SignalKind, To};
 pub use source::{Ack, Allowance, Gap, Gate, Release, Report};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
@@ -273,6 +274,11 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     /// frames. The caller sees to it, and may trim for other schemes as well.
     fn needs_trimming(_config: &Self::Config) -> bool {
         false
+    }
+
+    /// The part of each line that its signals may take where they are credits for data on the opposite direction. The caller sees to it.
+    fn credit_limit(_config: &Self::Config) -> Option<CreditLimit> {
+        None
     }
 
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
@@ -438,8 +444,7 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
 
 /// Sits at a destination, one per flow: turns marks into signals, reflects probes, grants frames. (RoCEv2: NP)
 pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
-    /// Whether it grants frames in turns with the others of its host: [`asks`](Self::asks) is read after each frame, which most schemes need
-    /// not pay for.
+    /// Whether it grants frames, in turns with the others of its host: else nothing [asks](Self::asks) after a frame.
     const GRANTS: bool = false;
 
     /// The point for `flow`.
@@ -467,9 +472,9 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
         false
     }
 
-    /// It is the point's turn, though it may no longer [ask](Self::asks). It sends its grant, and returns the octets of the frame that may come
-    /// of it: the next turn is when the host's line could have carried that. Zero if it sends none.
-    fn grant(&mut self, _now: Instant, _out: &mut impl Out<S>) -> u16 {
+    /// It is the point's turn, though it may no longer [ask](Self::asks). Sends its grant; returns the octets of the frame that may come of it, or 0.
+    /// The next turn is when the host's line, of rate `line`, could have carried that.
+    fn grant(&mut self, _now: Instant, _line: BitRate, _draw: &mut impl Draw, _out: &mut impl Out<S>) -> u16 {
         0
     }
 
@@ -556,8 +561,7 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// The rate and the window in force now. The rate is in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
 
-    /// Whether frames need grants of their destination: [`granted`](Self::granted) is asked before each frame, which most schemes need not
-    /// pay for.
+    /// Whether frames need grants of their destination: else nothing asks whether one is [granted](Self::granted).
     const NEEDS_GRANTS: bool = false;
 
     /// Whether a frame is granted.

@@ -32,6 +32,7 @@ macro_rules! for_each_scheme {
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
             Ndp: crate::ndp::Ndp,
+            ExpressPass: crate::expresspass::ExpressPass,
             Ci: crate::ci::CongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,
             // The last: it stands for schemes that are not listed.

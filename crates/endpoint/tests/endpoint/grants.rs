@@ -12,7 +12,7 @@ fn destinations_take_turns_of_a_frame() {
     let config = Config { initial_window: 30, rto: Duration::from_ms(1) };
     let mut nic = Nic::<Ndp, Frames, Words>::new(BitRate::from_gbps(10), 0);
     let [a, b] = [7, 8].map(|flow| nic.add_destination(&config, FlowKey(flow), TrafficClass(0), Words(flow)));
-    let mut come = |nic: &mut Nic<_, _, _>, now, to, flow| {
+    let come = |nic: &mut Nic<_, _, _>, now, to, flow| {
         let mut tag = ();
         let sent_at = Instant::ZERO;
         let frame = Frame {

@@ -12,7 +12,7 @@
 //! windows. A source that has a pull sends what was trimmed first; that, and acknowledgements, are its transport's. Pulls carry the count of all
 //! frames that their destination has pulled, so that the next one repeats one that is lost.
 //!
-//! When all octets of a flow or message have come, pulls that are still owed go in one frame, without a turn: nothing is left that they could bring
+//! When all octets of a flow or message have come, pulls that are still owed go in one frame, without a turn. Nothing is left that they could bring
 //! in, and a next message has a first window again.
 //!
 //! Sources: Handley et al. 2017, *Re-architecting datacenter networks and stacks for low latency and high performance* (NDP); csg-htsim,
@@ -160,7 +160,7 @@ impl NotificationPoint<Ndp> for Np {
         self.owed > 0
     }
 
-    fn grant(&mut self, _: Instant, out: &mut impl Out<Ndp>) -> u16 {
+    fn grant(&mut self, _: Instant, _: BitRate, _: &mut impl Draw, out: &mut impl Out<Ndp>) -> u16 {
         if self.owed == 0 {
             return 0;
         }
@@ -177,7 +177,7 @@ pub struct Rp {
     rto: Duration,
     /// Flows that have started and not ended.
     flows: u32,
-    /// The one flow that has started so far, and the highest number of its pulls. Counts of several destinations cannot be told apart, so
+    /// The one flow that has started so far, and the highest number of its pulls. Counts of several destinations cannot be distinguished, so
     /// that with several flows a pull is worth its own frames.
     alone: Option<(FlowKey, u32)>,
     several: bool,
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!((rp.credit, rp.unanswered), (3, 0));
     }
 
-    /// Counts of two flows cannot be told apart, so that each pull is worth its own frames.
+    /// Counts of two flows cannot be distinguished, so that each pull is worth its own frames.
     #[test]
     fn flows_that_share_a_point_share_its_credit() {
         let mut rp = sent_first_window();
@@ -378,7 +378,8 @@ mod tests {
     #[test]
     fn every_frame_that_comes_is_owed_a_pull() {
         let (mut np, mut sent) = (Np::new(&config::<Ndp>("", &[]), FLOW), Sent::default());
-        assert_eq!((np.asks(), np.grant(at(0), &mut sent)), (false, 0));
+        let turn = |np: &mut Np, sent: &mut Sent<Ndp>| np.grant(at(1), BitRate::from_gbps(10), &mut Middle, sent);
+        assert_eq!((np.asks(), turn(&mut np, &mut sent)), (false, 0));
         let come = |np: &mut Np, octets, trimmed| {
             let mut tag = ();
             let frame = Frame { octets, trimmed, ..frame_of(FLOW, at(0), &mut tag) };
@@ -386,9 +387,9 @@ mod tests {
         };
         come(&mut np, 64, true);
         come(&mut np, 64, true);
-        assert_eq!(np.grant(at(1), &mut sent), UNKNOWN);
+        assert_eq!(turn(&mut np, &mut sent), UNKNOWN);
         come(&mut np, 1062, false);
-        assert_eq!((np.grant(at(2), &mut sent), np.asks()), (1062, true));
+        assert_eq!((turn(&mut np, &mut sent), np.asks()), (1062, true));
         come(&mut np, 300, false);
         // All has come: what is owed goes at once.
         np.on_complete(at(3), &mut sent);

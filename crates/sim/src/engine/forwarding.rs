@@ -490,6 +490,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let fabric = &mut self.state.fabric;
         let destination = &mut self.destinations[id.index()];
         if destination.on_timeout(fabric.now, id, &mut fabric.events, &mut SignalSender(&mut self.outbox)) {
+            if S::Np::GRANTS {
+                let port = self.hops[self.leaves[id.index()].index()].back;
+                self.grants[port.index()].ask(fabric.now, id, destination, port, &mut fabric.events);
+            }
             self.route_from_destination(id);
         }
     }
