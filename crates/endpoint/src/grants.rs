@@ -11,7 +11,7 @@
 
 use alloc::collections::VecDeque;
 
-use penstock_schemes::{BitRate, Draw, Instant, Out, Scheme};
+use penstock_schemes::{BitRate, Draw, Duration, Instant, Out, Scheme};
 
 use crate::destination::Destination;
 use crate::ids::{DestinationId, PortId};
@@ -79,8 +79,7 @@ impl Grants {
             let remainder = self.remainder + rest;
             let carry = u64::from(remainder >= rate.0);
             self.remainder = remainder - carry * rate.0;
-            self.free = now + time;
-            self.free.0 += carry;
+            self.free = now + Duration(time.0 + carry);
         }
         destination.arm(own, driver);
         if destination.wants_turn() {

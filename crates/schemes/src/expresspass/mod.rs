@@ -17,7 +17,7 @@
 //! ("XPass"), whose names and constants these are.
 
 use crate::info::values::{count, octets, real, us};
-use crate::info::{Action, Forms, Info, Profile, Signals, parameters};
+use crate::info::{Forms, Info, Profile, Signals, parameters};
 use crate::none::Absent;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
@@ -116,7 +116,7 @@ impl Scheme for ExpressPass {
         profiles: PROFILES,
         set_point: None,
         signals: Some(Signals::by_destination(Message::OCTETS)),
-        actions: &[Action::Notifications],
+        actions: &[],
         tuned: &[&["initial"], &["w_init"], &["target_loss"], &["jitter"]],
         recovers_alone: false,
         raises_on_signal: false,

@@ -66,7 +66,7 @@ impl Scheme for Ndp {
         profiles: PROFILES,
         set_point: None,
         signals: Some(Signals::by_destination(Pull::OCTETS)),
-        actions: &[Action::Trims, Action::Notifications],
+        actions: &[Action::Trims],
         tuned: &[&["initial_window"]],
         recovers_alone: false,
         raises_on_signal: false,

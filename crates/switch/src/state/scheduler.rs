@@ -99,9 +99,10 @@ impl Scheduler {
     /// two credits lets neither of two that come together wait.
     pub fn limit_credits(&mut self, limit: CreditLimit, rate: BitRate, overhead: u16) {
         let [credit, data] = [u64::from(HEADER), limit.frame.0].map(|octets| octets + u64::from(overhead));
-        let share = BitRate((u128::from(rate.0) * u128::from(credit) / u128::from(credit + data)) as u64);
+        let share = u128::from(rate.0) * u128::from(credit) / u128::from(credit + data);
         if let Some(control) = self.queues.last_mut() {
-            control.bucket = Some(Bucket::new(Shaper { rate: share, burst: Octets(2 * credit) }));
+            let rate = BitRate((share as u64).max(1));
+            control.bucket = Some(Bucket::new(Shaper { rate, burst: Octets(2 * credit) }));
         }
     }
 
