@@ -321,9 +321,38 @@ def nscc_scenario(situation: str, matrix: str, seed: int, reordering: int = 1) -
     return made, links
 
 
-def nscc_flows(situation: str, seed: int) -> dict[str, float]:
-    """Return the numbers of a run of one of uet-htsim's situations."""
-    made, links = nscc_scenario(situation, situation, seed)
+NDP_FRAMES = {"star66": 71, "fat16": 107}
+"""Frames of a first window of csg-htsim's NDP, by network."""
+
+
+def ndp_scenario(situation: str, seed: int) -> tuple[Scenario, int]:
+    """Return a situation of csg-htsim's NDP, and the links between two hosts.
+
+    A packet has 1500 octets of data and 64 of headers there, and its path is drawn. Control packets have a separate
+    queue.
+    """
+    network = "star66" if situation.startswith("H-inc") else "fat16"
+    files = [DATA / "inputs" / f"{network}.topo", DATA / "inputs" / f"{situation}.cm"]
+    carrier = {"selective": {"mtu": "1500 octets", "bdp_cap": 0, "reordering": 8_388_607}}
+    made = import_files(files, scheme="ndp", transport=carrier).scenario
+    fabric, links = ("fat-tree", 6) if network == "fat16" else ("leaf-spine", 2)
+    settings: dict[str, str | int | bool] = {
+        "duration": "20 ms",
+        "seed": seed,
+        "schemes.ndp.initial_window": NDP_FRAMES[network],
+        f"topology.{fabric}.buffer": "12 KB",
+        "network.ties": "drawn",
+    }
+    if network == "fat16":
+        settings |= {"network.load_balancing": "spray-random", "network.spray_acks": True}
+    for key, value in settings.items():
+        made.set(key, value)
+    return Scenario.from_toml(made.to_toml().replace("start =", 'acks = "control", start ='), name=situation), links
+
+
+def htsim_flows(situation: str, scheme: str, seed: int) -> dict[str, float]:
+    """Return the numbers of a run of one of htsim's situations."""
+    made, links = ndp_scenario(situation, seed) if scheme == "ndp" else nscc_scenario(situation, situation, seed)
     result = made.run()
     summary: Any = result.summary
     times = (result.column("completions", "end_s") - result.column("completions", "start_s")) * 1e6 + links
@@ -400,7 +429,7 @@ def measured(situation: str, scheme: str) -> dict[str, float]:
     if balanced in BALANCED:
         return balanced_flows(situation, balanced)
     if situation.startswith("H"):
-        return {metric: value for seed in (1, 2, 3) for metric, value in nscc_flows(situation, seed).items()}
+        return {metric: value for seed in (1, 2, 3) for metric, value in htsim_flows(situation, scheme, seed).items()}
     scheme = scheme.removesuffix("_ackprio")
     setting = SETTINGS[scheme]
     if situation[:2] not in ("S1", "S2", "S3"):
@@ -455,10 +484,11 @@ HEAD = """# Beside other simulators
 *`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
 
 Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit
-40ccb05): the same networks, flows and parameters; their numbers are in `tools/peers`. A line agrees if it is within
-10 %, or Jain's index within 0.03, a queue within a frame, packets sent again within two, a time in whole milliseconds
-within one. In the last column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs'
-code; where one rule alone was changed to try it, the cause says so by a number.
+40ccb05; for NDP csg-htsim, commit 841d9e7): the same networks, flows and parameters; their numbers are in
+`tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, a queue within a frame, packets sent
+again within two, a time in whole milliseconds within one. In the last column stand Penstock's number and, in brackets,
+the peer's. Causes are read from both programs' code; where one rule alone was changed to try it, the cause says so by a
+number.
 """
 
 

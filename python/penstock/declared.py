@@ -33,6 +33,8 @@ SchemeName = Literal[
     "rocc",
     "annulus",
     "nscc",
+    "ndp",
+    "expresspass",
     "ci",
     "ici",
     "sfc",

@@ -1594,6 +1594,12 @@ class SchemesHpcc(ChangeSchemesHpcc, total=False):
     profile: Literal["pint", "hpcc-25g", "hpcc-100g", "hpcc-200g", "hpcc-400g", "hpcc-800g"]
 
 
+class SchemesNdp(ChangeSchemesNdp, total=False):
+    """``schemes.ndp`` of a scenario file."""
+
+    profile: Literal["htsim"]
+
+
 class SchemesNscc(ChangeSchemesNscc, total=False):
     """``schemes.nscc`` of a scenario file."""
 

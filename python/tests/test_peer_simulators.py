@@ -59,6 +59,16 @@ def test_conweaves_eight_sources_hold_a_queue_of_kilobytes() -> None:
     assert numbers["jain"] > 0.97
 
 
+@pytest.mark.parametrize("situation", ["H-inc2", "H-inc8", "H-perm16"])
+def test_ndp_takes_as_long_as_in_htsim(situation: str) -> None:
+    assert _beyond(situation, "ndp", "fct_", "packets_new") == []
+
+
+@pytest.mark.parametrize("situation", ["H-inc2", "H-inc8"])
+def test_ndp_trims_as_many_frames_of_an_incast_as_in_htsim(situation: str) -> None:
+    assert _beyond(situation, "ndp", "packets_sent_again") == []
+
+
 @pytest.mark.parametrize("scheme", ["hp", "dctcp", "dcqcn", "timely"])
 def test_single_flows_take_as_long(scheme: str) -> None:
     assert _beyond("S5", scheme, "fct_") == []

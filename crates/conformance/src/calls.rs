@@ -318,6 +318,13 @@ fn drive_np<S: Scheme>(
                 if let Some(echo) = np.acknowledge(now, frame(octets, &mut tag)) {
                     log.note(echo);
                 }
+                if np.asks() {
+                    rule(S::Np::GRANTS, "a point that asks says that it grants")?;
+                    rule(
+                        np.grant(now, LINE, words, &mut sent) > 0,
+                        "a point that asks for a turn grants a frame in it",
+                    )?;
+                }
             }
             Call::Refused(_) | Call::Leaves => {
                 if let Some(&probe) = probes.next() {
@@ -351,6 +358,8 @@ fn drive_np<S: Scheme>(
         last.is_some() == given.acknowledged,
         "the last frame of a flow is acknowledged where the scheme says that it acknowledges",
     )?;
+    np.on_complete(now, &mut sent);
+    rule(!np.asks(), "a point whose flow is complete asks for no turn")?;
     let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
     rule(own, "a notification point signals only the source of its flow")?;
     log.append(sent);

@@ -113,6 +113,9 @@ impl<S: Scheme> Typical<S> {
                 np.on_timeout(now, &mut words, &mut out);
             }
             np.on_frame(now, frame(1500, &mut tag), &mut words, &mut out);
+            if np.asks() {
+                np.grant(now, LINE, &mut words, &mut out);
+            }
             self.from_destination += out.for_sources() - before;
             if let Some(echo) = np.acknowledge(now, frame(1500, &mut tag)) {
                 self.echoes.push(echo);

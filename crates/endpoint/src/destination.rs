@@ -4,7 +4,7 @@
 //! are lost. Trimmed frames overtake others; a destination counts those one by one. If frames take several paths any may
 //! overtake others: a gap counts as lost then when it is still there after many more.
 
-use penstock_schemes::{Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
+use penstock_schemes::{BitRate, Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
 
 use crate::ids::DestinationId;
 use crate::timer::{Alarms, Timer};
@@ -39,6 +39,8 @@ pub struct Destination<S: Scheme, D> {
     armed: Instant,
     receipt: Receipt,
     acknowledgement_octets: u16,
+    /// It is in the list of its port's [`Grants`](crate::Grants).
+    pub(crate) in_turn: bool,
 }
 
 impl<S: Scheme, D: Draw> Destination<S, D> {
@@ -52,6 +54,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
             armed: Instant::NEVER,
             receipt: Receipt::default(),
             acknowledgement_octets: HEADER + S::echo_octets(config),
+            in_turn: false,
         }
     }
 
@@ -104,6 +107,22 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         Some(Acknowledgement { sent_at, arrived: Octets(self.receipt.arrived), lost: self.receipt.lost(), echo })
     }
 
+    /// All octets of the flow, or of a message of it, have come.
+    pub fn on_complete(&mut self, now: Instant, out: &mut impl Out<S>) {
+        self.np.on_complete(now, out);
+    }
+
+    /// Whether it wants to grant a frame and has not asked for a turn.
+    #[inline(always)]
+    pub(crate) fn wants_turn(&self) -> bool {
+        S::Np::GRANTS && !self.in_turn && self.np.asks()
+    }
+
+    /// It is its turn to grant a frame: the octets of that, or 0.
+    pub(crate) fn grant(&mut self, now: Instant, line: BitRate, out: &mut impl Out<S>) -> u16 {
+        self.np.grant(now, line, &mut self.draw, out)
+    }
+
     /// A signal for the destination has come.
     #[inline]
     pub fn on_signal(&mut self, now: Instant, signal: S::Signal, out: &mut impl Out<S>) {
@@ -127,10 +146,10 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         true
     }
 
-    /// Whether its notification point has no timer.
+    /// Whether its notification point has no timer, and waits for no turn.
     #[must_use]
     pub fn rests(&self) -> bool {
-        self.np.next_timeout().is_none()
+        self.np.next_timeout().is_none() && !self.in_turn
     }
 
     /// Asks for the timer of `own`, this destination: to be called after each of the calls above.

@@ -14,6 +14,7 @@
 //! - [`Sources`]: flows, limiters and arbiters of many ports, for drivers that bring their own lines and timers
 //! - [`transport`]: transmission, retransmission and acknowledgement of octets, above the limiter
 //! - [`Destination`]: the receiver: notification point, receipt, acknowledgements
+//! - [`Grants`]: the turns of the destinations of a port, where receivers grant frames
 //! - [`DataSource`]: the source of data
 //! - [`Pacer`], [`TokenBucket`]: release times of frames at a rate
 //! - [`Timer`], [`Alarms`], [`Timers`]: calls that are due at a time
@@ -103,6 +104,7 @@ mod destination;
 pub mod entropy;
 mod flow;
 mod flow_slots;
+mod grants;
 mod ids;
 mod in_flight;
 mod limiter;
@@ -115,6 +117,7 @@ pub mod transport;
 
 pub use destination::{Acknowledgement, Destination, acknowledged};
 pub use flow::{Flow, FlowSpec};
+pub use grants::Grants;
 pub use ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 pub use limiter::{Limiter, LimiterSpec};
 pub use nic::{Nic, Outgoing, Transmit};

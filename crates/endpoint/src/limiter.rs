@@ -266,11 +266,19 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         now: Instant,
         overhead: u32,
     ) -> Instant {
+        if S::Rp::NEEDS_GRANTS && !self.granted() {
+            return Instant::NEVER;
+        }
         let available = flow.when(now);
         if available == Instant::NEVER || (acknowledged::<S>() && !self.window_allows(flow)) {
             return Instant::NEVER;
         }
         self.pacer.ready(now, flow.longest(overhead)).max(available)
+    }
+
+    /// Whether a frame is granted, where frames need grants.
+    pub(crate) fn granted(&self) -> bool {
+        self.rp.as_ref().is_none_or(ReactionPoint::granted)
     }
 
     /// Whether the window has room for the next frame of `flow`, or for an octet of it where that is enough ([`Gate`]). One frame is

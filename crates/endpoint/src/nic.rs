@@ -7,6 +7,7 @@ use penstock_schemes::{BitRate, Class, Draw, Duration, FlowKey, Frame, Instant, 
 
 use crate::destination::{Acknowledgement, Destination};
 use crate::flow::FlowSpec;
+use crate::grants::Grants;
 use crate::ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::LimiterSpec;
 use crate::pacer::Pacer;
@@ -65,6 +66,7 @@ pub enum Outgoing<S: Scheme> {
 pub struct Nic<S: Scheme, X, D> {
     sources: Sources<S, X, D>,
     destinations: Vec<Destination<S, D>>,
+    grants: Grants,
     /// The class of the signals of each destination.
     classes: Vec<TrafficClass>,
     desk: Desk<S>,
@@ -89,6 +91,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
         Self {
             sources: Sources::new(1, overhead),
             destinations: Vec::new(),
+            grants: Grants::default(),
             classes: Vec::new(),
             desk: Desk { timers: Timers::default(), signals: Vec::new() },
             line: Transmitter::new(rate, overhead),
@@ -188,6 +191,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
         destination.on_frame(now, again(&mut frame), &mut self.desk);
         let answer = destination.acknowledge(now, frame, octets);
         destination.arm(to, &mut self.desk);
+        self.grants.ask(now, to, destination, PORT, &mut self.desk.timers);
         self.post_from(now, to);
         if let Some(acknowledgement) = answer {
             let destination = &self.destinations[to.index()];
@@ -203,6 +207,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
         let destination = &mut self.destinations[to.index()];
         destination.on_signal(now, signal, &mut self.desk);
         destination.arm(to, &mut self.desk);
+        self.grants.ask(now, to, destination, PORT, &mut self.desk.timers);
         self.post_from(now, to);
     }
 
@@ -255,8 +260,10 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
                     let mut timers = core::mem::take(&mut self.desk.timers);
                     destination.on_timeout(at, own, &mut timers, &mut self.desk);
                     self.desk.timers = timers;
+                    self.grants.ask(at, own, &mut self.destinations[own.index()], PORT, &mut self.desk.timers);
                     self.post_from(at, own);
                 }
+                Timer::Grant(_) => self.grant(at),
             }
             self.post(at);
         }
@@ -290,6 +297,15 @@ impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
     /// Sees to it that the limiters that wait go on when the line is free.
     fn arm_turn(&mut self, now: Instant) {
         self.sources.arm_turn(PORT, self.line.busy_until.max(now), &mut self.desk);
+    }
+
+    /// A destination may grant a frame.
+    fn grant(&mut self, now: Instant) {
+        if let Some(own) = self.grants.on_timeout(now) {
+            let line = (PORT, self.line.rate, self.sources.overhead());
+            self.grants.grant(now, own, &mut self.destinations[own.index()], line, &mut self.desk);
+            self.post_from(now, own);
+        }
     }
 
     /// The line is free, or so it was thought: limiters take their turns.

@@ -355,8 +355,8 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     fn heed(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {
         let state = &mut self.limiters[limiter.index()];
         let changed = state.answers(limiter, driver).changed;
-        // Where several flows share the point, their own regulators may have changed although the allowance has not.
-        let several = !state.alone();
+        // Where several flows share the point, their own regulators may have changed although the allowance has not. So may grants.
+        let several = !state.alone() || S::Rp::NEEDS_GRANTS;
         if changed {
             self.take_over(now, limiter, driver);
         }

@@ -23,6 +23,8 @@ pub enum Timer {
     ReactionPoint(LimiterId),
     /// No acknowledgement of this flow may have come for too long.
     Silence(FlowId),
+    /// A destination at this port may grant a frame.
+    Grant(PortId),
 }
 
 /// Keeps timers: an event queue of a simulation, a list.

@@ -1,8 +1,8 @@
 //! From the configurations of a network's priorities to the type of the scheme that its engine is compiled for.
 
-use crate::Scheme;
 use crate::mixed::Mixed;
 use crate::registry::{SchemeConfig, for_each_scheme};
+use crate::{CreditLimit, Scheme};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -29,6 +29,12 @@ impl SchemeConfig {
     #[must_use]
     pub fn is_carried(&self) -> bool {
         matches!(self, Self::Foreign(config) if config.definition().carrier.is_some())
+    }
+
+    /// The part of each line that its signals may take, where they are credits.
+    #[must_use]
+    pub fn credit_limit(&self) -> Option<CreditLimit> {
+        Mixed::credit_limit(self)
     }
 
     /// Whether it needs switches that trim.

@@ -44,6 +44,18 @@
 //! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
 //! without acknowledgements says so by its type of echo ([`Never`]).
 //!
+//! # Grants
+//!
+//! ```text
+//!   sources                                  host with several destinations
+//!   on_send --- frames --------------------> on_frame   asks? --+
+//!   granted <-- signal: go on -------------- grant <--- turns --+  one frame's time each
+//! ```
+//!
+//! Where receivers decide when frames go, a notification point [asks](NotificationPoint::asks) for a turn among those of its host that do. The caller
+//! gives turns no faster than the host's line carries the frames that they ask for; a point [grants](NotificationPoint::grant) in its turn.
+//! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one.
+//!
 //! # Parameters that change
 //!
 //! A caller may change the parameters of a point while it works: `configure`. With the same parameters nothing changes.
@@ -138,6 +150,7 @@ pub mod dctcp;
 mod dispatch;
 pub mod e2cm;
 pub mod efecn;
+pub mod expresspass;
 pub mod fast_cnp;
 pub mod fecn;
 pub mod foreign;
@@ -147,6 +160,7 @@ pub mod ici;
 pub mod info;
 mod message;
 pub mod mixed;
+pub mod ndp;
 pub mod none;
 pub mod nscc;
 pub mod parts;
@@ -179,7 +193,7 @@ pub use info::{
 pub use message::{Label, Message};
 pub use queue::{Fate, Place, PortView, Queue, Verdict};
 pub use registry::{SCHEMES, SchemeConfig};
-pub use signal::{Never, Signal, SignalKind, To};
+pub use signal::{CreditLimit, Never, Signal, SignalKind, To};
 pub use source::{Ack, Allowance, Gap, Gate, Release, Report};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
@@ -265,6 +279,11 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     /// frames. The caller sees to it, and may trim for other schemes as well.
     fn needs_trimming(_config: &Self::Config) -> bool {
         false
+    }
+
+    /// The part of each line that its signals may take where they are credits for data on the opposite direction. The caller sees to it.
+    fn credit_limit(_config: &Self::Config) -> Option<CreditLimit> {
+        None
     }
 
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
@@ -428,8 +447,11 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     fn vars(&self, _row: &mut [i64]) {}
 }
 
-/// Sits at a destination, one per flow: turns marks into signals, reflects probes. (RoCEv2: NP)
+/// Sits at a destination, one per flow: turns marks into signals, reflects probes, grants frames. (RoCEv2: NP)
 pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
+    /// Whether it grants frames, in turns with the others of its host: else nothing [asks](Self::asks) after a frame.
+    const GRANTS: bool = false;
+
     /// The point for `flow`.
     fn new(config: &S::Config, flow: FlowKey) -> Self;
 
@@ -445,6 +467,20 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     /// may leave out some; it must not leave out the last.
     fn acknowledge(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>) -> Option<S::Echo> {
         None
+    }
+
+    /// Every octet of the flow, or of a message of it, has arrived.
+    fn on_complete(&mut self, _now: Instant, _out: &mut impl Out<S>) {}
+
+    /// Whether the point waits for a turn among those of its host that do.
+    fn asks(&self) -> bool {
+        false
+    }
+
+    /// It is the point's turn, though it may no longer [ask](Self::asks). Sends its grant; returns the octets of the frame that may come of it, or 0.
+    /// The next turn is when the host's line, of rate `line`, could have carried that.
+    fn grant(&mut self, _now: Instant, _line: BitRate, _draw: &mut impl Draw, _out: &mut impl Out<S>) -> u16 {
+        0
     }
 
     /// A signal for the destination (a probe) of `flow` has arrived.
@@ -529,6 +565,14 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// The rate and the window in force now. The rate is in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
+
+    /// Whether frames need grants of their destination: else nothing asks whether one is [granted](Self::granted).
+    const NEEDS_GRANTS: bool = false;
+
+    /// Whether a frame is granted.
+    fn granted(&self) -> bool {
+        true
+    }
 
     /// The rule by which the window lets a frame go.
     fn gate(&self) -> Gate {

@@ -19,8 +19,8 @@ use crate::parts::marking::Ramp;
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Label, Message, NotificationPoint,
-    Out, Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
+    Ack, Allowance, BitRate, Class, CongestionPoint, CreditLimit, Draw, Fate, Frame, Gap, Gate, Label, Message,
+    NotificationPoint, Out, Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -265,6 +265,10 @@ macro_rules! mixed {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::needs_trimming(own)),+ }
             }
 
+            fn credit_limit(config: &SchemeConfig) -> Option<CreditLimit> {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::credit_limit(own)),+ }
+            }
+
             fn acknowledges(config: &SchemeConfig) -> bool {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::acknowledges(own)),+ }
             }
@@ -406,6 +410,8 @@ macro_rules! mixed {
         }
 
         impl NotificationPoint<Mixed> for Np {
+            const GRANTS: bool = false $(|| <<$scheme as Scheme>::Np as NotificationPoint<$scheme>>::GRANTS)+;
+
             fn new(config: &SchemeConfig, flow: FlowKey) -> Self {
                 match config {
                     $(SchemeConfig::$variant(own) => Self::$variant(NotificationPoint::<$scheme>::new(own, flow)),)+
@@ -437,11 +443,22 @@ macro_rules! mixed {
                 }
             }
 
+            fn on_complete(&mut self, now: Instant, out: &mut impl Out<Mixed>) {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::on_complete(np, now, &mut Mixing(out)),)+ }
+            }
+
+            fn asks(&self) -> bool {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::asks(np),)+ }
+            }
+
+            #[inline(never)]
+            fn grant(&mut self, now: Instant, line: BitRate, draw: &mut impl Draw, out: &mut impl Out<Mixed>) -> u16 {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::grant(np, now, line, draw, &mut Mixing(out)),)+ }
+            }
+
             #[inline(never)]
             fn on_signal(&mut self, now: Instant, flow: FlowKey, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
-                match self {
-                    $(Self::$variant(np) => np_meets::<$scheme>(np, now, flow, signal, draw, out),)+
-                }
+                match self { $(Self::$variant(np) => np_meets::<$scheme>(np, now, flow, signal, draw, out),)+ }
             }
 
             fn next_timeout(&self) -> Option<Instant> {
@@ -450,9 +467,7 @@ macro_rules! mixed {
 
             #[inline(never)]
             fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
-                match self {
-                    $(Self::$variant(np) => NotificationPoint::<$scheme>::on_timeout(np, now, draw, &mut Mixing(out)),)+
-                }
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::on_timeout(np, now, draw, &mut Mixing(out)),)+ }
             }
         }
 
@@ -473,9 +488,7 @@ macro_rules! mixed {
             const LEARNS_ROUND_TRIP: bool = true;
 
             fn learn_round_trip(&mut self, round_trip: Duration) {
-                match self {
-                    $(Self::$variant(own) => ReactionPoint::<$scheme>::learn_round_trip(own, round_trip),)+
-                }
+                match self { $(Self::$variant(own) => ReactionPoint::<$scheme>::learn_round_trip(own, round_trip),)+ }
             }
 
             #[inline(never)]
@@ -486,16 +499,12 @@ macro_rules! mixed {
             }
 
             fn on_stop(&mut self, now: Instant, flow: FlowKey) {
-                match self {
-                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_stop(rp, now, flow),)+
-                }
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_stop(rp, now, flow),)+ }
             }
 
             #[inline(never)]
             fn on_signal(&mut self, now: Instant, flow: FlowKey, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
-                match self {
-                    $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, flow, signal, draw, out),)+
-                }
+                match self { $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, flow, signal, draw, out),)+ }
             }
 
             #[inline(never)]
@@ -513,9 +522,7 @@ macro_rules! mixed {
             }
 
             fn on_silence(&mut self, now: Instant, flow: FlowKey, lost: Octets) {
-                match self {
-                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_silence(rp, now, flow, lost),)+
-                }
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_silence(rp, now, flow, lost),)+ }
             }
 
             #[inline(never)]
@@ -540,6 +547,12 @@ macro_rules! mixed {
 
             fn allowance(&self) -> Allowance {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::allowance(rp),)+ }
+            }
+
+            const NEEDS_GRANTS: bool = false $(|| <<$scheme as Scheme>::Rp as ReactionPoint<$scheme>>::NEEDS_GRANTS)+;
+
+            fn granted(&self) -> bool {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::granted(rp),)+ }
             }
 
             fn gate(&self) -> Gate {

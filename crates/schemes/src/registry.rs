@@ -35,6 +35,8 @@ macro_rules! for_each_scheme {
             Rocc: crate::rocc::Rocc,
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
+            Ndp: crate::ndp::Ndp,
+            ExpressPass: crate::expresspass::ExpressPass,
             Ci: crate::ci::CongestionIsolation,
             Ici: crate::ici::ImprovedCongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use crate::units::FlowKey;
+use crate::units::{FlowKey, Octets};
 use crate::{Message, Var};
 
 /// A message that is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
@@ -65,4 +65,14 @@ pub enum To {
     /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
     /// source's own port has no congestion point, its reaction point gets the signal.
     PreviousHop(FlowKey),
+}
+
+/// The limit of control frames at each port of a switch, where they are credits: they and the data that they ask for take as
+/// much as the line has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditLimit {
+    /// The data frame that a credit asks for.
+    pub frame: Octets,
+    /// Credits that wait at a port; more are dropped.
+    pub waiting: u32,
 }

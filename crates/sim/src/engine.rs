@@ -27,8 +27,8 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use penstock_endpoint::{Destination, TrafficClass};
-use penstock_schemes::{Duration, Instant, Octets, Scheme};
+use penstock_endpoint::{Destination, Grants, TrafficClass};
+use penstock_schemes::{Duration, Instant, NotificationPoint, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::Outbox;
 use penstock_switch::events::FrameId;
@@ -81,6 +81,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     pub(crate) routes: Routes,
     pub(crate) steps: Vec<Step>,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
+    /// The turns of destinations that grant frames, by port; empty where none do.
+    pub(crate) grants: Vec<Grants>,
     /// The leaf hop of each destination, and the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
     pub(crate) end_of_hop: Vec<HopEnd>,
@@ -194,6 +196,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             routes: Routes::new(network),
             steps: steps(network),
             destinations: endpoints.destinations,
+            grants: vec![Grants::default(); if S::Np::GRANTS { network.ports.len() } else { 0 }],
             leaves: endpoints.leaves,
             end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),
@@ -346,6 +349,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 }
             }
             Event::NpTimer(destination) => self.np_timeout(destination),
+            Event::Grant(port) => self.grant(port),
             Event::Silence(flow) => self.silence(flow),
             Event::Retransmit(flow) => self.sender_timeout(flow),
             Event::DelayedAck(flow) => self.receiver_timeout(flow),

@@ -40,7 +40,7 @@ pub use penstock_switch::config::{
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
 
 use penstock_endpoint::TrafficClass;
-use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
+use penstock_schemes::{BitRate, CpId, CreditLimit, Duration, Instant, Octets};
 use penstock_switch::config::{Config, configuration};
 
 penstock_endpoint::indices!(
@@ -105,6 +105,8 @@ pub struct Network {
     pub transmit: Transmit,
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
+    /// The share of each line of switches that control frames may take, where they are credits.
+    pub credit_limit: Option<CreditLimit>,
     /// How signals travel.
     pub feedback: Feedback,
     /// Priority flow control, where there is any.
@@ -160,6 +162,7 @@ impl Network {
             trimmed: Vec::new(),
             transmit: Transmit::Pull,
             control_capacity: Octets(64_000),
+            credit_limit: None,
             feedback: Feedback::InBand,
             pfc: None,
             pools: Vec::new(),
@@ -247,7 +250,7 @@ impl Network {
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();
-        let trims = !self.trimmed.is_empty();
+        let trims = !self.trimmed.is_empty() || self.credit_limit.is_some();
         let impaired = !self.impairments.is_empty() || !self.receivers.is_empty();
         let marks = self.marking != Marking::default();
         let sprayed = self.spray_acks || self.goes_by_entropy();
@@ -275,7 +278,7 @@ impl Network {
         config.service = &self.service;
         config.wred = &self.wred;
         config.trimmed = &self.trimmed;
-        config.control_capacity = self.control_capacity;
+        (config.control_capacity, config.credit_limit) = (self.control_capacity, self.credit_limit);
         config.largest_frame = self.largest_frame().unwrap_or(0);
         config.pfc = self.pfc.as_ref();
         config.pools = &self.pools;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::parts::marking::Ramp;
 use penstock_schemes::units::PS_PER_S;
-use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
+use penstock_schemes::{BitRate, CpId, CreditLimit, Duration, Instant, Octets};
 
 use crate::events::{NodeId, QueueId};
 
@@ -44,6 +44,8 @@ pub struct Config<'a> {
     pub trimmed: &'a [u8],
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
+    /// The share of each line of switches that control frames may take, where they are credits.
+    pub credit_limit: Option<CreditLimit>,
     /// The longest frame, octets. A queue that is counted in frames has this memory for each.
     pub largest_frame: u16,
     /// Priority flow control, where there is any.
@@ -77,6 +79,7 @@ impl<'a> Config<'a> {
             wred: &[],
             trimmed: &[],
             control_capacity: Octets(64_000),
+            credit_limit: None,
             largest_frame: 1500,
             pfc: None,
             pools: &[],

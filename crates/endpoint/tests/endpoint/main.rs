@@ -3,5 +3,6 @@
 mod common;
 
 mod forged;
+mod grants;
 mod nic;
 mod slices;

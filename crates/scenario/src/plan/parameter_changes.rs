@@ -85,13 +85,19 @@ fn check_lasting(
 ) -> Result<(), Fault> {
     let lasting = |config: &SchemeConfig| {
         let lengths = (Mixed::tag_octets(config), Mixed::echo_octets(config));
-        (lengths, Mixed::moves_to(config), Mixed::needs_trimming(config), Mixed::acknowledges(config))
+        (
+            lengths,
+            Mixed::moves_to(config),
+            Mixed::needs_trimming(config),
+            Mixed::acknowledges(config),
+            Mixed::credit_limit(config),
+        )
     };
     if lasting(before) == lasting(after) {
         return Ok(());
     }
     let message = format!(
-        "a parameter of {} that frames carry, or by which they are moved or trimmed, lasts for the run",
+        "a parameter of {} that frames carry, or by which they are moved, trimmed or limited, lasts for the run",
         info.name
     );
     let first = new.iter().position(|value| value.is_some()).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! From the record of a whole scenario to a plan: network, changes, recording, fair shares.
 
 use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Action, Duration, Instant, Octets};
+use penstock_schemes::{Action, Duration, HEADER, Instant, Octets};
 use penstock_sim::network::{Flow, Network, OwnLine, Pool, Traffic};
 
 use super::clocks::Clocks;
@@ -69,6 +69,10 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&Assigned| *resolved.network.trimming || assigned.config.needs_trimming();
     network.trimmed = schemes.iter().filter(trims).map(|assigned| assigned.priority).collect();
+    network.credit_limit = schemes.iter().find_map(|assigned| assigned.config.credit_limit());
+    if let Some(limit) = network.credit_limit {
+        network.control_capacity = Octets(u64::from(limit.waiting) * u64::from(HEADER));
+    }
     network.service = classes::service(&resolved.priority, &network)?;
     let code_points = classes::code_points(&resolved.priority)?;
     check_marking(&resolved, &schemes)?;

@@ -94,6 +94,9 @@ impl<S: Scheme> Loop<S> {
             if flow == FlowKey(0) {
                 let frame = seen(flow, release.seq, self.now, &mut tag);
                 self.np.on_frame(self.now, frame, &mut self.words, &mut self.sent);
+                if self.np.asks() {
+                    self.np.grant(self.now, LINE, &mut self.words, &mut self.sent);
+                }
                 let frame = seen(flow, release.seq, self.now, &mut tag);
                 if let Some(echo) = self.np.acknowledge(self.now, frame) {
                     let ack = Ack { acked: Octets(1500), lost: Octets(0), rtt: Duration::from_us(10), echo };

@@ -1,7 +1,9 @@
 //! Frames and signals on their paths: down the tree to destinations, up the tree to sources.
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
-use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
+use penstock_schemes::{
+    Class, Duration, FlowKey, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
+};
 use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::datapath::{Arrival, SignalSender};
@@ -12,6 +14,7 @@ use penstock_switch::state::hop_info::weight_of;
 
 use crate::engine::Sim;
 use crate::engine::dynamic_flows::conversation::Conversation;
+use crate::engine::host::Outputs;
 use crate::engine::run_state::RunState;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
@@ -167,6 +170,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         fabric.frames.remove(index);
         destination.arm(id, &mut fabric.events);
+        if S::Np::GRANTS {
+            let port = self.hops[hop.index()].back;
+            self.grants[port.index()].ask(now, id, destination, port, &mut fabric.events);
+        }
         if !self.outbox.is_empty() {
             self.route_from_destination(id);
         }
@@ -459,10 +466,38 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.totals.signals_discarded += 1;
     }
 
+    /// A destination at a host's port may grant a frame.
+    pub(crate) fn grant(&mut self, port: PortId) {
+        let fabric = &mut self.state.fabric;
+        let now = fabric.now;
+        let grants = &mut self.grants[port.index()];
+        let Some(id) = grants.on_timeout(now) else { return };
+        let line = (port, fabric.port(port).rate, fabric.overhead);
+        let mut outputs = Outputs { events: &mut fabric.events, outbox: &mut self.outbox };
+        grants.grant(now, id, &mut self.destinations[id.index()], line, &mut outputs);
+        self.route_from_destination(id);
+    }
+
+    /// All octets of a flow, or of a message of it, have reached its destination.
+    #[cold]
+    pub(crate) fn tell_destination(&mut self, flow: FlowId) {
+        if !S::Np::GRANTS {
+            return;
+        }
+        let id = self.state.records[flow.index()].first_destination;
+        let now = self.state.fabric.now;
+        self.destinations[id.index()].on_complete(now, &mut SignalSender(&mut self.outbox));
+        self.route_from_destination(id);
+    }
+
     pub(crate) fn np_timeout(&mut self, id: DestinationId) {
         let fabric = &mut self.state.fabric;
         let destination = &mut self.destinations[id.index()];
         if destination.on_timeout(fabric.now, id, &mut fabric.events, &mut SignalSender(&mut self.outbox)) {
+            if S::Np::GRANTS {
+                let port = self.hops[self.leaves[id.index()].index()].back;
+                self.grants[port.index()].ask(fabric.now, id, destination, port, &mut fabric.events);
+            }
             self.route_from_destination(id);
         }
     }

@@ -19,10 +19,10 @@ use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
 use crate::state::records::{FlowRecord, HostRecord};
 
-/// The parts that sources need to send a frame.
-struct Outputs<'a, S: Scheme> {
-    events: &'a mut EventQueue,
-    outbox: &'a mut Outbox<S>,
+/// The parts that sources need to send a frame, and destinations to grant one.
+pub(crate) struct Outputs<'a, S: Scheme> {
+    pub(crate) events: &'a mut EventQueue,
+    pub(crate) outbox: &'a mut Outbox<S>,
 }
 
 impl<S: Scheme> Alarms for Outputs<'_, S> {

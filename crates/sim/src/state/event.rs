@@ -97,6 +97,8 @@ pub(crate) enum Event {
     Link(PortId),
     /// Flows of work have ended, or it goes on.
     Work,
+    /// A destination at this host port may grant a frame.
+    Grant(PortId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -141,6 +143,7 @@ impl Event {
             Self::Shaper(i) => (27, i.0),
             Self::Link(i) => (28, i.0),
             Self::Work => (29, 0),
+            Self::Grant(i) => (30, i.0),
         }
     }
 
@@ -202,6 +205,7 @@ impl Event {
             27 => Self::Shaper(PortId(i)),
             28 => Self::Link(PortId(i)),
             29 => Self::Work,
+            30 => Self::Grant(PortId(i)),
             _ => Self::Nothing,
         }
     }
@@ -242,6 +246,7 @@ impl Alarms for EventQueue {
             Timer::Destination(destination) => (NO_LANE, Event::NpTimer(destination)),
             Timer::ReactionPoint(limiter) => (NO_LANE, Event::RpTimer(limiter)),
             Timer::Silence(flow) => (NO_LANE, Event::Silence(flow)),
+            Timer::Grant(port) => (NO_LANE, Event::Grant(port)),
         };
         self.schedule_from(lane, at, event, Entity(turn));
     }

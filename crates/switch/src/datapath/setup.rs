@@ -62,8 +62,12 @@ pub fn ports(config: &Config<'_>, full: bool, seed: u64) -> Vec<PortState> {
             state.attention |= if config.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
             state.attention |= if config.trimmed.is_empty() { 0 } else { TRIMS };
             if let Some(scheduler) = &scheduler {
+                let mut scheduler = scheduler.clone();
+                if let Some(limit) = config.credit_limit {
+                    scheduler.limit_credits(limit, port.rate, config.wire_overhead);
+                }
                 state.attention |= SCHEDULED | if scheduler.shapes() { SHAPED } else { 0 };
-                state.ledger.scheduler = Some(scheduler.clone());
+                state.ledger.scheduler = Some(scheduler);
             }
             if wred.range((id, 0)..=(id, u8::MAX)).next().is_some() {
                 state.attention |= WRED;

@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 
 use penstock_endpoint::TrafficClass;
-use penstock_schemes::{BitRate, Duration, Instant};
+use penstock_schemes::{BitRate, CreditLimit, Duration, HEADER, Instant, Octets};
 
 use crate::config::{Config, Service, Shaper};
 
@@ -77,7 +77,7 @@ impl Scheduler {
     /// That of a switch's port, where any queue is served otherwise than by strict priority alone.
     pub fn new(config: &Config<'_>) -> Option<Self> {
         let weights = || config.service.iter().filter_map(|service| service.weight).map(u32::from);
-        if config.service.iter().all(|service| *service == Service::default()) {
+        if config.credit_limit.is_none() && config.service.iter().all(|service| *service == Service::default()) {
             return None;
         }
         let longest = u32::from(config.largest_frame) + u32::from(config.wire_overhead);
@@ -93,6 +93,17 @@ impl Scheduler {
         let classes = (0..).map(TrafficClass).zip(&queues);
         let weighted = classes.filter(|(_, served)| served.quantum > 0).fold(0, |mask, (class, _)| mask | class.bit());
         Some(Self { weighted, queues, turn: TrafficClass(0) })
+    }
+
+    /// That of a port with a line of `rate`, where control frames are credits; of each frame there are `overhead` octets more on the line. A bucket of
+    /// two credits lets neither of two that come together wait.
+    pub fn limit_credits(&mut self, limit: CreditLimit, rate: BitRate, overhead: u16) {
+        let [credit, data] = [u64::from(HEADER), limit.frame.0].map(|octets| octets + u64::from(overhead));
+        let share = u128::from(rate.0) * u128::from(credit) / u128::from(credit + data);
+        if let Some(control) = self.queues.last_mut() {
+            let rate = BitRate((share as u64).max(1));
+            control.bucket = Some(Bucket::new(Shaper { rate, burst: Octets(2 * credit) }));
+        }
     }
 
     /// Whether any queue has a shaper.
@@ -151,7 +162,6 @@ mod tests {
     use super::*;
     use crate::config::{Node, Port};
     use alloc::collections::VecDeque;
-    use penstock_schemes::Octets;
 
     /// Frames of up to 1500 octets in the queues of priorities 0, 1, …, with these weights.
     fn scheduler(weights: &[Option<u16>]) -> Scheduler {

@@ -124,6 +124,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             return;
         }
         self.note_last_frame(sent_at);
+        self.tell_destination(flow);
         self.complete_messages(flow, ended.map(Option::into_iter));
     }
 
@@ -131,6 +132,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     #[cold]
     pub(crate) fn complete_data(&mut self, flow: FlowId, to: Octets, sent_at: Instant) {
         self.note_last_frame(sent_at);
+        self.tell_destination(flow);
         let ended = self.conversation_mut(flow).map(|conversation| conversation.deliver(to));
         self.complete_messages(flow, ended);
     }
