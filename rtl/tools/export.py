@@ -30,7 +30,7 @@ import pyslang.syntax
 
 import plain
 from checks import checks_of
-from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, wanted
+from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, options, wanted
 
 ROOT = RTL.parent
 EXPORT = BUILD / "export"
@@ -119,7 +119,7 @@ def _released(core: Core) -> list[Build]:
     """
     builds = [build for build in core.builds if not build.fast]
     least: dict[tuple[str, str | None], Build] = {}
-    for build in sorted(builds, key=lambda build: len(build.parameters)):
+    for build in sorted(builds, key=lambda build: len(build.parameters) + len(build.defines)):
         least.setdefault((build.top, build.parameters.get("Smcc")), build)
     return [build for build in builds if build.release or build in least.values()]
 
@@ -209,7 +209,7 @@ def _check(name: str, cores: dict[str, Core], folder: Path) -> None:
     modules: dict[str, str] = {}
     for build in _released(cores[name]):
         lint = ["--lint-only", "--quiet", "-Wall", "--no-timing", "--top-module", build.top]
-        lint += [f"-G{parameter}={value}" for parameter, value in build.parameters.items()]
+        lint += options(build)
         _run([str(TOOLS / "verilator"), *lint, *waivers, "-f", f"{name}.f", "-f", f"{name}_checks.f"], folder)
         module = folder / "verilog" / f"{build.name}.v"
         _run(["iverilog", "-g2005", "-t", "null", str(module)], folder)

