@@ -16,8 +16,8 @@ _SLANG += ["-Wno-warning-task"]
 _VERILATOR_QUIET = "-Wno-USERINFO"
 _SHALLOW = "cannot hold a refill and the longest frame: 3538 would"
 # The builds whose LineRate is beyond the type of rates, and the sentence that refuses it.
-_RATED = ("token_bucket", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
-_BEYOND = "LineRate is 1 to 2^34 - 1 bit/s, with its size, as 64'd10_000_000_000"
+_RATED = ("token_bucket", "token_bucket_400g", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
+_BEYOND = "LineRate is 1 to 2^{} - 1 bit/s, with its size, as 64'd10_000_000_000"
 _VERIBLE_RULES = RTL / "tools" / "verible.rules"
 _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--formal_parameters_indentation=indent"]
 
@@ -73,14 +73,17 @@ def _shallow(bucket: Build) -> bool:
 def _unlimited(rated: Build) -> bool:
     """Return whether a build's largest rate is judged wrongly: all that a rate's bits hold elaborates, no more does."""
     wrong = False
-    rates = [(2**34, True)]
-    if rated.top == "token_bucket":
+    bits = int(rated.defines.get("PENSTOCK_RATE_W", "34"))
+    rates = [(2**bits, True)]
+    if rated.defines:
+        rates += [(2**bits - 1, False), (400 * 10**9, False)]
+    elif rated.top == "token_bucket":
         # The last one is how an unsized literal of ten billion may come in.
         rates += [(2**34 - 1, False), (25 * 10**9, True), (0, True), (2**64 - 2**34 + 10**10, True)]
     for rate, refused in rates:
         build = replace(rated, parameters={**rated.parameters, "LineRate": f"64'd{rate}"})
         run = subprocess.run([*_verilate(build), _VERILATOR_QUIET], capture_output=True, text=True, check=False)
-        by_verilator = bool(run.returncode) and _BEYOND in " ".join(run.stderr.split())
+        by_verilator = bool(run.returncode) and _BEYOND.format(bits) in " ".join(run.stderr.split())
         driver = read(build)
         found = driver.createCompilation().getAllDiagnostics() if driver else []
         by_slang = any("FatalTask" in str(each.code) for each in found)
@@ -104,8 +107,8 @@ def read(build: Build) -> pyslang.driver.Driver | None:
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
     parameters = " ".join(f'"{option}"' for option in options(build))
-    options = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
-    line = f"slang {options} {' '.join(map(str, build.sources))}"
+    said = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
+    line = f"slang {said} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():
         return None
     return driver if driver.parseAllSources() else None

@@ -18,7 +18,7 @@ module output_port
   import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
-  // Clock rate, Hz, up to 2^28.
+  // Clock rate, Hz, up to 2^29.
   parameter int unsigned ClockHz = 125_000_000,
   // Octets that a frame takes on the line beside its own: 20 on Ethernet, 0 as the papers count.
   parameter int unsigned OctetsOnLine = LineOctets,
@@ -82,8 +82,8 @@ module output_port
   localparam longint unsigned HighestRate = FramesRate < BeatsRate ? FramesRate : BeatsRate;
   localparam rate_t Highest = HighestRate >> RateW != 0 ? '1 : rate_t'(HighestRate);
 
-  if (ClockHz < 1 || ClockHz > (1 << 28)) begin : gen_bad_clock
-    $fatal(0, "ClockHz is 1 to 2^28 (instance %m)");
+  if (ClockHz < 1 || ClockHz > (1 << 29)) begin : gen_bad_clock
+    $fatal(0, "ClockHz is 1 to 2^29 (instance %m)");
   end
   if (OctetsOnLine > 64) begin : gen_bad_line
     $fatal(0, "OctetsOnLine is at most 64 (instance %m)");
@@ -263,7 +263,7 @@ module output_port
   assign space         = !m_axis_tvalid || m_axis_tready;
   assign may_start     = allowed_q && space && s_axis_tvalid;
   assign start         = line_free && may_start;
-  // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
+  // A frame of more than 2^48 / (8 ClockHz) octets, 280 KB at 125 MHz, goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && ready_q;
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.

@@ -47,7 +47,7 @@ impl Nic for Core {
     }
 
     fn any(random: &mut Random) -> QcnSettings {
-        QcnSettings::any(random)
+        QcnSettings::any(random, 34)
     }
 
     fn usual(max_rate: u64) -> QcnSettings {

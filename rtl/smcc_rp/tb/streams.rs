@@ -39,7 +39,7 @@ impl Nic for Core {
     }
 
     fn any(random: &mut Random) -> SmccSettings {
-        SmccSettings::any(random)
+        SmccSettings::any(random, 34)
     }
 
     /// One stage, 4000 bit/s per octet.
