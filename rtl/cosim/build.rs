@@ -31,6 +31,9 @@ struct Core {
     /// Its test brings garbage in at every side: the checks of its streams are for others.
     #[serde(default = "yes")]
     checks: bool,
+    /// Its modules are simulated in the cores that need it, and not all of them alone.
+    #[serde(default)]
+    parts: bool,
 }
 
 /// One set of parameters of a core.
@@ -231,7 +234,11 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
 
 /// The checks of a core's streams, and of those of the cores that it needs and that are simulated nowhere else.
 fn checks(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
-    let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !read(part).build.iter().any(|b| b.cosim));
+    let elsewhere = |part: &PathBuf| {
+        let part = read(part);
+        !part.parts && part.build.iter().any(|build| build.cosim)
+    };
+    let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !elsewhere(part));
     let folders = parts.chain([folder.to_path_buf()]).filter(|_| core.checks);
     let path = |folder: PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).expect("a core's folder has a name");

@@ -34,6 +34,11 @@ from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, options,
 
 ROOT = RTL.parent
 EXPORT = BUILD / "export"
+# The parameters of penstock_pkg, which are set where the sources are compiled.
+_WIDTHS = {
+    "PENSTOCK_DATA_W": "Data bits of a stream: 64, 128, 256 or 512",
+    "PENSTOCK_RATE_W": "Bits of a rate in bit/s, 34 to 48",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -182,8 +187,7 @@ def _fusesoc(core: Core) -> str:
     lines += ["", "targets:", "  default:", f"    filesets: [{', '.join(map(_quoted, filesets))}]"]
     for index, (top, named) in enumerate(parameters.items()):
         common = [f"    filesets: [{', '.join(whole)}]", f"    toplevel: {top}"]
-        if named:
-            common.append(f"    parameters: [{', '.join(name for name, _ in named)}]")
+        common.append(f"    parameters: [{', '.join([*(name for name, _ in named), *_WIDTHS])}]")
         suffixes = ["", f"_{top}"] if index == 0 and len(parameters) > 1 else [f"_{top}" if index else ""]
         for suffix in suffixes:
             lines += [f"  lint{suffix}:", *common, "    flow: lint", "    flow_options:", "      tool: verilator"]
@@ -191,8 +195,9 @@ def _fusesoc(core: Core) -> str:
             lines += [f"  sim{suffix}:", *common, "    flow: sim", "    flow_options:", "      tool: verilator"]
             lines += ["      mode: cc", '      verilator_options: ["--assert", "--no-timing"]']
     every = {name: said for named in parameters.values() for name, said in named}
-    if every:
-        lines += ["", "parameters:"]
+    lines += ["", "parameters:"]
+    for name, said in _WIDTHS.items():
+        lines += [f"  {name}:", "    datatype: int", "    paramtype: vlogdefine", f"    description: {_quoted(said)}"]
     for name, said in every.items():
         lines += [f"  {name}:", "    datatype: int", "    paramtype: vlogparam"]
         lines += [f"    description: {_quoted(said)}"] if said else []

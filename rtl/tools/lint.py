@@ -18,6 +18,8 @@ _SHALLOW = "cannot hold a refill and the longest frame: 3538 would"
 # The builds whose LineRate is beyond the type of rates, and the sentence that refuses it.
 _RATED = ("token_bucket", "token_bucket_400g", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
 _BEYOND = "LineRate is 1 to 2^{} - 1 bit/s, with its size, as 64'd10_000_000_000"
+# Those that have no wider streams, and refuse them.
+_NARROW = ("trace", "udp_packet_generator", "output_port", "qcn_nic", "qcn_switch")
 _VERIBLE_RULES = RTL / "tools" / "verible.rules"
 _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--formal_parameters_indentation=indent"]
 
@@ -37,6 +39,7 @@ def main() -> int:
     layout = [str(TOOLS / "verible-verilog-format"), "--verify", "--inplace", *_FORMAT, *names]
     wrong += _shallow(next(build for build in builds if build.name == "token_bucket"))
     wrong += sum(_unlimited(build) for build in builds if build.name in _RATED)
+    wrong += sum(_narrow(build) for build in builds if build.name in _NARROW)
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
     return int(wrong != 0)
@@ -91,6 +94,16 @@ def _unlimited(rated: Build) -> bool:
             sys.stderr.write(f"{rated.name}: LineRate {rate}: refused by Verilator {by_verilator}, slang {by_slang}\n")
             sys.stderr.write(run.stderr)
             wrong = True
+    return wrong
+
+
+def _narrow(build: Build) -> bool:
+    """Return whether a build that is for 64 bits elaborates with wider streams."""
+    wide = replace(build, defines={"PENSTOCK_DATA_W": "128"})
+    run = subprocess.run([*_verilate(wide), "-Wno-fatal"], capture_output=True, text=True, check=False)
+    wrong = "DataW is 64" not in run.stderr
+    if wrong:
+        sys.stderr.write(f"{build.name}: with 128 bits Verilator ends with {run.returncode} and says\n{run.stderr}")
     return wrong
 
 

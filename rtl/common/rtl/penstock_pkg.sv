@@ -36,8 +36,8 @@ package penstock_pkg;
   localparam int unsigned BeatOctets = DataW / 8;
 
   // Octets of a beat less 1.
-  localparam int unsigned CountW = $clog2(BeatOctets);
-  typedef logic [CountW-1:0] beat_count_t;
+  localparam int unsigned BeatCountW = unsigned'($clog2(BeatOctets));
+  typedef logic [BeatCountW-1:0] beat_count_t;
 
   // A beat of an AXI-Stream: its payload, beside which tvalid and tready stand.
   typedef struct packed {
@@ -76,15 +76,15 @@ package penstock_pkg;
 
   // Octets of a beat by its tkeep, which is contiguous: all where the last octet counts, else the positions at which the ones end
   // say each a bit of it.
-  function automatic logic [CountW:0] octets_of(input logic [BeatOctets-1:0] keep);
+  function automatic logic [BeatCountW:0] octets_of(input logic [BeatOctets-1:0] keep);
     octets_of = '0;
-    for (int unsigned b = 0; b < CountW; ++b) begin
+    for (int unsigned b = 0; b < BeatCountW; ++b) begin
       for (int unsigned n = 1 << b; n < BeatOctets; n += 2 << b) begin
         octets_of[b] |= keep[n-1] && !keep[n+(1<<b)-1];
       end
       octets_of[b] &= !keep[BeatOctets-1];
     end
-    octets_of[CountW] = keep[BeatOctets-1];
+    octets_of[BeatCountW] = keep[BeatOctets-1];
   endfunction
 
   // The tkeep of a beat by its octets less 1.

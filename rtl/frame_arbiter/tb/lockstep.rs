@@ -78,12 +78,7 @@ fn choice(waits: &[bool], served: usize, strict: bool) -> Option<usize> {
     (0..count).map(|step| (from + step) % count).find(|&input| waits[input])
 }
 
-fn arbitrates<D: Data>(
-    count: usize,
-    strict: bool,
-    clocks: u64,
-    mut clock: impl FnMut(&Inputs<'_, D>) -> Ports<D>,
-) {
+fn arbitrates<D: Data>(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&Inputs<'_, D>) -> Ports<D>) {
     let mut random = Random::new(2);
     let mut sources = vec![Source::<D>::default(); count];
     let mut sent = vec![VecDeque::new(); count];

@@ -83,7 +83,7 @@ module frame_fifo
 
   always_comb begin
     word = '{user: s_axis.user, last: s_axis.last, octets: '0, data: s_axis.data};
-    for (int unsigned i = 1; i < BeatOctets; ++i) if (s_axis.keep[i]) word.octets = CountW'(i);
+    for (int unsigned i = 1; i < BeatOctets; ++i) if (s_axis.keep[i]) word.octets = BeatCountW'(i);
   end
 
   always_ff @(posedge clk) begin

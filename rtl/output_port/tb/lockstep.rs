@@ -1,6 +1,7 @@
 //! The output port against the line of the event simulator: when each frame starts.
 
 mod edges;
+mod wide;
 
 use std::collections::VecDeque;
 

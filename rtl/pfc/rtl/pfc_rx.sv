@@ -118,7 +118,7 @@ module pfc_rx
   logic             load_q;
 
   // 60 octets.
-  assign whole = index_q == LastIndex && beat_q.keep == keep_of(CountW'(BeatOctets - 5))
+  assign whole = index_q == LastIndex && beat_q.keep == keep_of(BeatCountW'(BeatOctets - 5))
       && !beat_q.user;
   // With 512 bits they stand in the last beat itself.
   assign address = index_q != '0 ? address_q :

@@ -203,7 +203,7 @@ module pfc_tx
   assign m_axis = '{
           user: 1'b0,
           last: last_q,
-          keep: last_q ? keep_of(CountW'(BeatOctets - 5)) : '1,
+          keep: last_q ? keep_of(BeatCountW'(BeatOctets - 5)) : '1,
           data: data_q
       };
 
@@ -234,7 +234,7 @@ module pfc_tx
       else begin
         assert (sending_q == (beat_q != '0) && beat_q <= LastBeat);
         if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
-        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == keep_of(CountW'(BeatOctets - 5)));
+        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == keep_of(BeatCountW'(BeatOctets - 5)));
         if (m_axis_tvalid && beat_q == BeatW'(1 % Beats) && !past_held_q) assert (past_free_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
         assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);

@@ -238,21 +238,6 @@ fn eight_lossless_priorities() {
     keeps_the_rules(pfc_tx_all::Core::new(64), tells!(pfc_tx_all), 0xff, 8);
 }
 
-#[test]
-fn beats_of_512_bits() {
-    keeps_the_rules(pfc_tx_512::Core::new(72), tells!(pfc_tx_512), 0b1000, 64);
-    stops_and_goes_on(pfc_rx_512::Core::new(73), obeys!(pfc_rx_512), 64, 74);
-}
-
-#[cfg(feature = "widths")]
-#[test]
-fn beats_of_128_and_256_bits() {
-    keeps_the_rules(pfc_tx_128::Core::new(75), tells!(pfc_tx_128), 0b1000, 64);
-    keeps_the_rules(pfc_tx_256::Core::new(76), tells!(pfc_tx_256), 0b1000, 64);
-    stops_and_goes_on(pfc_rx_128::Core::new(77), obeys!(pfc_rx_128), 64, 78);
-    stops_and_goes_on(pfc_rx_256::Core::new(79), obeys!(pfc_rx_256), 64, 80);
-}
-
 /// Frames of all kinds, right and wrong.
 enum Kind {
     Passes,
@@ -504,6 +489,21 @@ fn stops_at_1_gbps() {
 #[test]
 fn stops_at_8_gbps() {
     stops_and_goes_on(pfc_rx_fast::Core::new(67), obeys!(pfc_rx_fast), 8, 68);
+}
+
+#[test]
+fn beats_of_512_bits() {
+    keeps_the_rules(pfc_tx_512::Core::new(72), tells!(pfc_tx_512), 0b1000, 64);
+    stops_and_goes_on(pfc_rx_512::Core::new(73), obeys!(pfc_rx_512), 64, 74);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_128_and_256_bits() {
+    keeps_the_rules(pfc_tx_128::Core::new(75), tells!(pfc_tx_128), 0b1000, 64);
+    keeps_the_rules(pfc_tx_256::Core::new(76), tells!(pfc_tx_256), 0b1000, 64);
+    stops_and_goes_on(pfc_rx_128::Core::new(77), obeys!(pfc_rx_128), 64, 78);
+    stops_and_goes_on(pfc_rx_256::Core::new(79), obeys!(pfc_rx_256), 64, 80);
 }
 
 /// A NIC that sends whenever it may, a line of 5 us in each direction, and a switch that drains slowly: the headroom that the

@@ -156,7 +156,7 @@ module message_receiver
   assign after_two_tags = type_vlan && types.tag_16 && types.message_20;
   assign any_message = type_message || after_one_tag || after_two_tags;
 
-  assign deciding = decides_q || (head.last && beat_q < DecisionBeat);
+  assign deciding = decides_q || (head.last && {1'b0, beat_q} + 5'd1 <= 5'(DecisionBeat));
   always_comb begin
     is_message = 1'b0;
     if (decides_q) is_message = any_message;

@@ -100,7 +100,12 @@ macro_rules! follows {
         #[test]
         fn $name() {
             use penstock_cosim::$core::Core;
-            let new = |seed| Bench { core: Core::new(seed), clock: |core, input| core.clock(input), shape: $shape, bucket: None };
+            let new = |seed| Bench {
+                core: Core::new(seed),
+                clock: |core, input| core.clock(input),
+                shape: $shape,
+                bucket: None,
+            };
             follows(stringify!($core), new, $line_rate, $episodes, $seed);
         }
     };
