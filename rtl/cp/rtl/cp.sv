@@ -278,7 +278,8 @@ module cp
     logic [EventW-1:0] waiting_q;
     always_ff @(posedge clk_i) begin
       if (rst_i) waiting_q <= '0;
-      else waiting_q <= waiting_q + EventW'(arrived_q && !message) - EventW'(event_done && !no_event);
+      else
+        waiting_q <= waiting_q + EventW'(arrived_q && !message) - EventW'(event_done && !no_event);
     end
     assign events_crowded = events_full || 32'(waiting_q) + 2 >= EventDepth;
   end else begin : gen_full

@@ -222,10 +222,10 @@ module cp_frame_store
   assign m_axis_tvalid = !no_word;
 
   // Octets of the frame that leaves, with the FCS, a clock behind its beats.
-  logic                sent_q;
-  logic                sent_last_q;
-  beat_count_t         sent_count_q;
-  frame_octets_t       octets_q;
+  logic          sent_q;
+  logic          sent_last_q;
+  beat_count_t   sent_count_q;
+  frame_octets_t octets_q;
 
   assign pop           = !no_word && m_axis_tready;
   assign sent_valid_o  = sent_q && sent_last_q;

@@ -203,11 +203,11 @@ module cp_notifier
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
-      place_q        <= word_q[PlaceW-1:0];
-      chosen_last_q  <= word_q == LastWord;
-      chosen_q       <= {word[7:0], word[15:8], word[23:16], word[31:24]};
+      place_q                     <= word_q[PlaceW-1:0];
+      chosen_last_q               <= word_q == LastWord;
+      chosen_q                    <= {word[7:0], word[15:8], word[23:16], word[31:24]};
       data_q[32*32'(place_q)+:32] <= chosen_q;
-      last_q <= chosen_last_q;
+      last_q                      <= chosen_last_q;
     end
   end
 
@@ -221,7 +221,7 @@ module cp_notifier
 
 `ifdef FORMAL
   // Safety: a frame has 60 octets, whatever comes and goes; a beat that shows stays; none is lost in silence.
-  logic        past_valid_q = 1'b0;
+  logic past_valid_q = 1'b0;
   localparam logic [2:0] LastBeat = 3'(32'(LastWord) / BeatWords);
   logic [      2:0] beats_q;
   logic             stays_q;

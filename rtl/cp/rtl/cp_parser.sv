@@ -134,10 +134,10 @@ module cp_parser
   end
 
   // The first tag: of this beat, if the second may be in it too.
-  assign has_vlan =
-      TypeBeat == TagsBeat ? word_at(data_q, 12) == EtherTypeVlan : header_q.has_vlan;
-  assign has_flow =
-      TypeBeat == TagsBeat ? word_at(data_q, 12) == EtherTypeCnTag : header_q.has_flow;
+  assign has_vlan = TypeBeat == TagsBeat ? word_at(data_q, 12) == EtherTypeVlan : header_q.has_vlan;
+  assign has_flow = TypeBeat == TagsBeat ? word_at(
+      data_q, 12
+  ) == EtherTypeCnTag : header_q.has_flow;
 
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
@@ -149,22 +149,28 @@ module cp_parser
         message_q              <= 1'b0;
       end
       if (beat_q == TypeBeat) begin
-        header_q.source[31:0]  <= {word_at(data_q, 8), word_at(data_q, 10)};
-        header_q.has_vlan      <= word_at(data_q, 12) == EtherTypeVlan;
-        header_q.priority_code <=
-            word_at(data_q, 12) == EtherTypeVlan ? data_q[8*(14%BeatOctets)+5+:3] : '0;
-        header_q.vid           <= 12'(word_at(data_q, 14));
-        header_q.has_flow      <= word_at(data_q, 12) == EtherTypeCnTag;
-        header_q.flow          <= word_at(data_q, 14);
-        message_q              <= word_at(data_q, 12) == MessageType;
+        header_q.source[31:0] <= {word_at(data_q, 8), word_at(data_q, 10)};
+        header_q.has_vlan <= word_at(data_q, 12) == EtherTypeVlan;
+        header_q.priority_code <= word_at(
+            data_q, 12
+        ) == EtherTypeVlan ? data_q[8*(14%BeatOctets)+5+:3] : '0;
+        header_q.vid <= 12'(word_at(data_q, 14));
+        header_q.has_flow <= word_at(data_q, 12) == EtherTypeCnTag;
+        header_q.flow <= word_at(data_q, 14);
+        message_q <= word_at(data_q, 12) == MessageType;
       end
       if (beat_q == TagsBeat) begin
         // The EtherType behind one tag, or behind both.
         if (has_vlan) begin
           header_q.has_flow <= word_at(data_q, 16) == EtherTypeCnTag;
           header_q.flow <= word_at(data_q, 18);
-          message_q <= (word_at(data_q, 16) == EtherTypeCnTag ? word_at(data_q, 20) :
-              word_at(data_q, 16)) == MessageType;
+          message_q <= (word_at(
+              data_q, 16
+          ) == EtherTypeCnTag ? word_at(
+              data_q, 20
+          ) : word_at(
+              data_q, 16
+          )) == MessageType;
         end else if (has_flow) begin
           message_q <= word_at(data_q, 16) == MessageType;
         end

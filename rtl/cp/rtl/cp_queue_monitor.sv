@@ -6,7 +6,7 @@
 // A frame that comes in clock c (frame_valid_i) is decided in c + 1: decided_o, and queued_o if the queue with it has no
 // more than BufferOctets and the store had room. From c + 2 on queue_o has the frame, and in c + 2 it is the length that
 // this frame has met: with it if it was taken, without it if not. A frame that has left (sent_valid_i) is taken off when
-// no frame is being decided, two clocks at the earliest; with beats of more than 64 bits in the next clock in which no frame comes.
+// no frame is being decided, two clocks at the earliest. With beats of more than 64 bits it is in the next clock in which no frame comes.
 // Throughput: a frame in each 2 clocks in and a frame in each 3 clocks out, with wider beats in each clock; one that comes sooner is
 // not counted.
 
@@ -40,13 +40,13 @@ module cp_queue_monitor
   end
 
   // The room of the queue, and that less a frame: so the sign of a difference decides.
-  logic                   deciding_q;
-  queue_octets_t          free_q;
+  logic                       deciding_q;
+  queue_octets_t              free_q;
   logic          [QueueW : 0] free_if_queued_q;
 
   assign decided_o = deciding_q;
-  assign queued_o = deciding_q && !store_full_i && !free_if_queued_q[QueueW];
-  assign queue_o = QueueW'(BufferOctets) - free_q;
+  assign queued_o  = deciding_q && !store_full_i && !free_if_queued_q[QueueW];
+  assign queue_o   = QueueW'(BufferOctets) - free_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) deciding_q <= 1'b0;
@@ -125,7 +125,7 @@ module cp_queue_monitor
         || gen_seldom.free_if_sent_q == {1'b0, free_q} + (QueueW + 1)'(gen_seldom.leaving_octets_q);
   end else begin : gen_formal_often
     assign formal_leaving = gen_often.left_q != '0;
-    assign formal_octets = gen_often.left_q;
+    assign formal_octets  = gen_often.left_q;
     assign formal_settled = 1'b1;
   end
   queue_octets_t queued_octets;

@@ -8,6 +8,8 @@ mod expected;
 mod reference;
 #[path = "wire.rs"]
 mod wire;
+#[path = "wires.rs"]
+mod wires;
 
 use bench::{BUFFER, Bench, Counters, LARGE_BUFFER, MAX_OCTETS, Sending};
 use penstock_cosim::{Random, at_least};
@@ -199,8 +201,8 @@ fn ten_gigabit_per_second_without_loss() {
     }
 }
 
-/// 100 Gb/s with preamble and gap, 512 bits at 322.265625 MHz, in every clock: the core takes each beat in the clock in which the line
-/// has it, or the next, whatever the lengths, and loses none.
+/// 100 Gb/s with preamble and gap, 512 bits at 322.265625 MHz, in every clock. The core takes each beat in the clock in which the
+/// line has it, or the next, whatever the lengths, and loses none.
 #[test]
 fn hundred_gigabit_per_second_without_loss() {
     const CLOCK_HZ: u64 = 322_265_625;

@@ -77,7 +77,7 @@ module delay_line
 
   typedef struct packed {
     logic [StampW-1:0] due;
-    logic [ DataW-1:0] data;
+    logic [DataW-1:0]  data;
     beat_count_t       octets;
     logic              last;
     logic              user;
@@ -95,17 +95,17 @@ module delay_line
   end
 
   // In: a frame is taken if there is room for the longest one.
-  logic  [AddressW:0] write_q;
-  logic  [AddressW:0] read_q;
-  logic               room_q;
-  logic               in_frame_q;
-  logic               dropping_q;
-  logic  [ BeatW-1:0] beats_q;
-  logic               truncates;
-  logic               too_long;
-  logic               stores;
-  beat_count_t        octets;
-  word_t              word_q;
+  logic        [AddressW:0] write_q;
+  logic        [AddressW:0] read_q;
+  logic                     room_q;
+  logic                     in_frame_q;
+  logic                     dropping_q;
+  logic        [ BeatW-1:0] beats_q;
+  logic                     truncates;
+  logic                     too_long;
+  logic                     stores;
+  beat_count_t              octets;
+  word_t                    word_q;
 
   assign s_axis_tready = 1'b1;
   assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;

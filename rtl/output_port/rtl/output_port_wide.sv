@@ -63,7 +63,7 @@ module output_port_wide
   localparam int unsigned FirstOctets = MinOctets + FcsOctets + OctetsOnLine;
   localparam work_t FirstWork = OctetWork * work_t'(FirstOctets);
 
-  // The highest rate that frames of all lengths can have, bit/s: that of the beats, or of frames of an octet more than 64 with
+  // The highest rate that frames of all lengths can have, bit/s. That is the rate of the beats, or of frames of an octet more than 64 with
   // their check sequence left out, whose last beat has this octet alone.
   localparam int unsigned WastefulBeats = 64 / BeatOctets + 1;
   localparam int unsigned WastefulOctets = 64 + 1 + FcsOctets + OctetsOnLine;
@@ -128,15 +128,15 @@ module output_port_wide
   // A frame starts with the work of the shortest. The octets of its beats beyond that are added a clock after their beat, to the
   // work of which the next frame's start is decided.
   localparam int unsigned OctetsW = BeatCountW + 1;
-  logic                            in_frame_q;
-  logic                            taken;
-  logic              [OctetsW-1:0] octets;
+  logic                in_frame_q;
+  logic                taken;
+  logic  [OctetsW-1:0] octets;
   // How many of the first 60 octets have not come; the octets beyond them.
-  logic              [        5:0] missing_q;
-  logic              [        5:0] missing;
-  logic                            exceeds;
-  logic              [OctetsW-1:0] charge;
-  work_t                           cost_q;
+  logic  [        5:0] missing_q;
+  logic  [        5:0] missing;
+  logic                exceeds;
+  logic  [OctetsW-1:0] charge;
+  work_t               cost_q;
 
   assign octets  = octets_of(s_axis.keep);
   assign missing = in_frame_q ? missing_q : 6'(MinOctets);
@@ -179,7 +179,8 @@ module output_port_wide
   always_comb begin
     // Within a frame whose beats come late nothing is left over, nor on a line that waits.
     running_rate = line_free ? rate_q : frame_rate_q;
-    work_rest = (done && (in_frame_q || rate_changed_q) ? work_t'(-1) : work) - work_t'(running_rate);
+    work_rest = done && (in_frame_q || rate_changed_q) ? work_t'(-1) : work;
+    work_rest -= work_t'(running_rate);
     if (line_free && !(back_to_back_q && late_q != '0)) work_rest = work_t'(-1);
     work_next = start ? (carries ? work : work_t'(-1)) + start_work_q : work_rest;
   end

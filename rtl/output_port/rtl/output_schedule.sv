@@ -73,10 +73,10 @@ module output_schedule
     // It is loaded two clocks before it is done.
     next_open_q <= next_rate_q != '0 && next_rate_q <= Highest;
     if (!rst_i && due_q) begin
-      rate_o      <= next_rate_q;
+      rate_o <= next_rate_q;
       open_o <= next_open_q;
     end else if (rst_i || entry_q == '0) begin
-      rate_o      <= rate_i;
+      rate_o <= rate_i;
       open_o <= rate_i != '0 && rate_i <= Highest;
     end
   end

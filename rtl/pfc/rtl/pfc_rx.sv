@@ -53,17 +53,17 @@ module pfc_rx
   localparam bit TypeFirst = BeatOctets > 13;
 
   // One beat is kept until it is known of which kind its frame is: it says so itself, or, with 8 octets, the next does.
-  axis_t        beat_q;
-  logic         beat_valid_q;
-  logic         named_q;
-  logic         first_q;
-  logic         control_q;
-  logic  [ 3:0] index_q;
-  logic         named;
-  logic         control;
-  logic         type_known;
-  logic         advance;
-  logic         space;
+  axis_t       beat_q;
+  logic        beat_valid_q;
+  logic        named_q;
+  logic        first_q;
+  logic        control_q;
+  logic  [3:0] index_q;
+  logic        named;
+  logic        control;
+  logic        type_known;
+  logic        advance;
+  logic        space;
 
   // Two octets of a beat in the order of the line.
   function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
@@ -118,13 +118,18 @@ module pfc_rx
   logic             load_q;
 
   // 60 octets.
-  assign whole = index_q == LastIndex && beat_q.keep == keep_of(BeatCountW'(BeatOctets - 5))
-      && !beat_q.user;
+  assign whole = index_q == LastIndex && beat_q.keep == keep_of(
+      BeatCountW'(BeatOctets - 5)
+  ) && !beat_q.user;
   // With 512 bits they stand in the last beat itself.
-  assign address = index_q != '0 ? address_q :
-      {word_at(beat_q.data, 0), word_at(beat_q.data, 2), word_at(beat_q.data, 4)} == ControlAddress;
-  assign opcode =
-      index_q != 4'(14 / BeatOctets) ? opcode_q : word_at(beat_q.data, 14) == PfcOpcode;
+  assign address = index_q != '0 ? address_q : {word_at(
+      beat_q.data, 0
+  ), word_at(
+      beat_q.data, 2
+  ), word_at(
+      beat_q.data, 4
+  )} == ControlAddress;
+  assign opcode = index_q != 4'(14 / BeatOctets) ? opcode_q : word_at(beat_q.data, 14) == PfcOpcode;
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
@@ -132,7 +137,8 @@ module pfc_rx
       opcode_q  <= opcode;
       if (index_q == 4'(17 / BeatOctets)) enable_q <= beat_q.data[8*(17%BeatOctets)+:8];
       for (int unsigned p = 0; p < 8; ++p) begin
-        if (index_q == 4'((18 + 2 * p) / BeatOctets)) times_q[p] <= word_at(beat_q.data, 18 + 2 * p);
+        if (index_q == 4'((18 + 2 * p) / BeatOctets))
+          times_q[p] <= word_at(beat_q.data, 18 + 2 * p);
       end
     end
   end

@@ -144,18 +144,18 @@ module pfc_tx
   localparam int unsigned Beats = 64 / BeatOctets;
   localparam int unsigned BeatW = Beats > 1 ? $clog2(Beats) : 1;
   localparam logic [BeatW-1:0] LastBeat = BeatW'(Beats - 1);
-  logic                          sending_q;
-  logic [BeatW-1:0]              beat_q;
-  logic [      7:0]              enable_q;
-  logic [      7:0]              pause_q;
-  logic [      7:0]              enable;
-  logic [      7:0]              pause;
-  logic                          advance;
-  logic [    511:0]              frame;
-  logic [DataW-1:0]              octets;
-  logic [DataW-1:0]              data_q;
-  logic                          last_q;
-  logic [      7:0][       15:0] times;
+  logic                   sending_q;
+  logic [BeatW-1:0]       beat_q;
+  logic [      7:0]       enable_q;
+  logic [      7:0]       pause_q;
+  logic [      7:0]       enable;
+  logic [      7:0]       pause;
+  logic                   advance;
+  logic [    511:0]       frame;
+  logic [DataW-1:0]       octets;
+  logic [DataW-1:0]       data_q;
+  logic                   last_q;
+  logic [      7:0][15:0] times;
 
   assign advance = !m_axis_tvalid || m_axis_tready;
   // Not before the last frame is gone; so m_axis_tready does not reach to the timers.
@@ -234,7 +234,8 @@ module pfc_tx
       else begin
         assert (sending_q == (beat_q != '0) && beat_q <= LastBeat);
         if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
-        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == keep_of(BeatCountW'(BeatOctets - 5)));
+        if (m_axis_tvalid && !sending_q)
+          assert (m_axis.last && m_axis.keep == keep_of(BeatCountW'(BeatOctets - 5)));
         if (m_axis_tvalid && beat_q == BeatW'(1 % Beats) && !past_held_q) assert (past_free_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
         assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);

@@ -317,7 +317,7 @@ fn any_frame(random: &mut Random) -> (Frame, Kind) {
     }
 }
 
-/// The wires: octets that `tkeep` leaves out, and all while nothing is shown, lure it into taking them for MAC control: they have its
+/// The wires: octets that `tkeep` leaves out, and all while nothing is shown, lure it into taking them for MAC control. They have its
 /// EtherType where a first beat, or with 8 octets a second one, has it.
 fn on_wires<D: Data>(shown: Option<Beat<D>>) -> Beat<D> {
     let mut octets: Vec<u8> = [0x5a, 0x5a, 0x5a, 0x5a, 0x88, 0x08, 0x5a, 0x5a].repeat(D::OCTETS / 8);

@@ -115,10 +115,10 @@ module message_receiver
       };
 
   // Past a buffer with the types, for the beat that is shown decides whether it is taken.
-  axis_t         head;
-  logic          valid;
-  logic          ready;
-  types_t        types;
+  axis_t  head;
+  logic   valid;
+  logic   ready;
+  types_t types;
 
   stream_buffer #(
       .BeatW($bits(types_t) + $bits(axis_t))
@@ -244,6 +244,7 @@ module message_receiver
   logic        good;
   // A good message ends, and one that is none. Beats behind the decision are always taken; a frame that ends with the decision
   // is too short, but for one whole beat of 512 bits.
+  logic        ends_at_once;
   logic        ends;
   logic        whole;
   logic        malformed;
@@ -257,10 +258,10 @@ module message_receiver
   assign destination = DecisionBeat == '0 ? head.data[47:0] : beats_q[commit_q[1:0]].data[47:0];
   assign long_enough = beat_q > ShortBeat
       || (beat_q == ShortBeat && head.keep[(MinOctets-1)%BeatOctets]);
-  assign too_long = beat_q == MaxBeat
-      || (beat_q == LongBeat && head.keep[LongOctets%BeatOctets]);
+  assign too_long = beat_q == MaxBeat || (beat_q == LongBeat && head.keep[LongOctets%BeatOctets]);
   assign good = long_enough && !too_long && !head.user;
-  assign ends = valid && head.last && (in_message_q || (OneBeat && ready && decides_q && any_message));
+  assign ends_at_once = OneBeat && ready && decides_q && any_message;
+  assign ends = valid && head.last && (in_message_q || ends_at_once);
   assign refused = OneBeat && decides_q ? busy : refused_q;
   assign whole = ends && good;
   assign malformed = valid && head.last && (in_message_q ? !good :
@@ -373,8 +374,8 @@ module message_receiver
       end
     end
 
-    assign cp_id_o   = '0;
-    assign q_off_o   = '0;
+    assign cp_id_o = '0;
+    assign q_off_o = '0;
     assign q_delta_o = '0;
     // No congestion changes nothing.
     assign has_feedback = fb_o != '0;
@@ -384,9 +385,9 @@ module message_receiver
   // Safety: no frame is cut or interleaved, and no beat changes before it is taken. All that is written stays in order,
   // so frames are whole if the committed beats are. After the last beat of a frame comes nothing until the next frame
   // is known to pass, and then all of its beats.
-  logic        past_valid_q = 1'b0;
-  logic        committed_last_q = 1'b1;
-  logic        past_stalled_q;
+  logic  past_valid_q = 1'b0;
+  logic  committed_last_q = 1'b1;
+  logic  past_stalled_q;
   axis_t past_beat_q;
   always_ff @(posedge clk_i) begin
     past_valid_q   <= 1'b1;

@@ -53,9 +53,9 @@ module rate_gate
 );
   // A frame passes, or is dropped. If none does, one may wait. That one begins to pass is said beside the bucket, that it goes
   // on beside the stream.
-  logic            passes;
-  logic            continues_q;
-  logic            dropping_q;
+  logic passes;
+  logic continues_q;
+  logic dropping_q;
   // The octets that the waiting frame takes, which may run over by a bit: a clock after its first beat came. From then
   // on it asks for these, until it gets them or they are seen to be more than the bucket ever holds. With wide beats it asks at once.
   localparam bit AtOnce = DataW > 64;
@@ -142,12 +142,12 @@ module rate_gate
 `ifdef FORMAL
   // Safety: no frame is cut or interleaved. Assumed: a beat that is shown at the input stays until it is taken. Then
   // the gate opens and closes between frames alone, and a beat that is shown at the output stays too.
-  logic        past_valid_q = 1'b0;
-  logic        past_held_q;
+  logic  past_valid_q = 1'b0;
+  logic  past_held_q;
   axis_t past_beat_q;
-  logic        past_shown_q;
+  logic  past_shown_q;
   // The next beat of the input is a frame's first.
-  logic        first_q = 1'b1;
+  logic  first_q = 1'b1;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     past_held_q  <= s_axis_tvalid && !s_axis_tready && !rst_i;

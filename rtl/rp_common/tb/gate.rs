@@ -25,7 +25,8 @@ fn frames_have_all_of_100_gbps() {
         let (mut went, clocks) = (0, at_least(200_000));
         for clock in 0..clocks {
             while source.left() < 100 {
-                let frame = Frame::random(&mut random, lengths[random.below(lengths.len() as u64) as usize]);
+                let length = lengths[random.below(lengths.len() as u64) as usize];
+                let frame = Frame::random(&mut random, length);
                 source.push(&frame);
                 inside.push_back(frame.octets.len());
                 coming.push_back(frame);

@@ -53,7 +53,7 @@ struct Receiver<D: Data> {
 impl<D: Data> Receiver<D> {
     /// Beats of its memory.
     const WORDS: usize = 4;
-    /// By the beat with its octet 23 a frame is known, and in a beat of so many octets all of a message may be.
+    /// By the beat with its octet 23 a frame is known, and in a beat of 60 octets or more all of a message may be.
     const DECISION: usize = 24usize.div_ceil(D::OCTETS);
     const ONE_BEAT: bool = D::OCTETS >= 60;
 

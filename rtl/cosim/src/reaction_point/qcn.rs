@@ -65,7 +65,7 @@ pub fn any_rate(random: &mut Random, most: u64) -> u64 {
 }
 
 impl Settings {
-    /// Anything that is allowed with rates of so many bits, and often the ends of it.
+    /// Anything that is allowed with rates of this number of bits, and often the ends of it.
     pub fn any(random: &mut Random, rate_bits: u32) -> Self {
         let most = (1 << rate_bits) - 1;
         let max_rate = match random.below(4) {

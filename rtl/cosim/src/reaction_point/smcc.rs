@@ -61,7 +61,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Anything from one end of their ranges to the other, rates of so many bits.
+    /// Anything from one end of their ranges to the other, rates of this number of bits.
     pub fn any(random: &mut Random, rate_bits: u32) -> Self {
         let max_rate = match random.below(4) {
             0 => (1 << rate_bits) - 1,
