@@ -148,7 +148,7 @@ fn smcc_in_lock_step() {
 
 #[test]
 fn beats_of_512_bits_in_lock_step() {
-    lock_step(Bench::of_100g(9), false, at_least(2_000_000), 9);
+    lock_step(Bench::of_100g(9), false, at_least(1_000_000), 9);
 }
 
 #[cfg(feature = "widths")]
