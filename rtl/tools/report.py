@@ -1,8 +1,8 @@
 """Registers, LUTs and speed of every core on open tools: tables on the terminal and build/report.json.
 
 `{core: {family: {"ff", "lut", "mult", "bram", "fmax_mhz"}}}`; a core is a build of a `core.toml`. fmax_mhz is null but
-on ECP5: no open place and route exists for the other two families. Builds with other widths of streams or rates than the
-package's are not placed.
+on ECP5: no open place and route exists for the other two families. Builds with widths of streams or rates that are not
+the package's own are not placed.
 
 The figures also stand in docs/reference/cores.md. Where these differ from what is measured it is an error; `--write`
 renews them there.

@@ -282,6 +282,15 @@ module cp
         waiting_q <= waiting_q + EventW'(arrived_q && !message) - EventW'(event_done && !no_event);
     end
     assign events_crowded = events_full || 32'(waiting_q) + 2 >= EventDepth;
+
+`ifdef FORMAL
+    // Safety: it is the number of those in the FIFO.
+    logic was_reset_q = 1'b0;
+    always_ff @(posedge clk_i) begin
+      was_reset_q <= 1'b1;
+      if (was_reset_q) assert (waiting_q == EventW'(u_events.in_q - u_events.out_q));
+    end
+`endif
   end else begin : gen_full
     assign events_crowded = events_full;
   end
