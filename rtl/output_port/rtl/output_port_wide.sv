@@ -161,7 +161,7 @@ module output_port_wide
   logic              line_free;
   logic              start;
   logic              carries;
-  logic              busy_q;
+  logic              gapless_q;
   logic              rate_changed_q;
   logic              back_to_back_q;
   logic  [LateW-1:0] late_q;
@@ -177,20 +177,19 @@ module output_port_wide
   assign carries       = back_to_back_q && !rate_changed_q;
 
   // Nothing is left over on a line that waits for a frame, or within one for a beat that comes late. The work of the beat that comes
-  // now is not in yet. With it the line may be behind by the rest of a clock, if the beat before came in the clock before and found
-  // work.
+  // now is not in yet: with it the line may be behind by the rest of a clock, in a frame whose beats have come without a gap.
   always_comb begin
     if (line_free && back_to_back_q && late_q != '0)
       work_rest = (rate_changed_q ? work_t'(-1) : work) - work_t'(rate_q);
     else if (done && !taken) work_rest = work_t'(-1);
-    else work_rest = (done && !busy_q ? work_t'(-1) : work) - work_t'(frame_rate_q);
+    else work_rest = (done && !gapless_q ? work_t'(-1) : work) - work_t'(frame_rate_q);
     work_next = start ? (carries ? work : work_t'(-1)) + start_work_q : work_rest;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       in_frame_q     <= 1'b0;
-      busy_q         <= 1'b0;
+      gapless_q      <= 1'b0;
       work_q         <= work_t'(-1);
       high_q         <= 1'b0;
       allowed_q      <= 1'b0;
@@ -198,7 +197,7 @@ module output_port_wide
       late_q         <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis.last;
-      busy_q    <= taken && (start || !done);
+      gapless_q <= taken && (start || gapless_q);
       work_q    <= work_next;
       // A frame of more than 2^48 / (8 ClockHz) octets goes no faster than the line, so that its work is bounded.
       high_q    <= !work_next[WorkW-1] && work_next[WorkW-2];
