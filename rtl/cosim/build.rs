@@ -31,15 +31,24 @@ struct Core {
     /// Its test brings garbage in at every side: the checks of its streams are for others.
     #[serde(default = "yes")]
     checks: bool,
+    /// Its modules are simulated in the cores that need it, and not all of them alone.
+    #[serde(default)]
+    parts: bool,
 }
 
 /// One set of parameters of a core.
-#[derive(Deserialize)]
+#[derive(Deserialize, Clone)]
 struct Build {
     name: String,
     top: String,
     #[serde(default)]
     parameters: BTreeMap<String, String>,
+    /// Widths of penstock_pkg that are not its own.
+    #[serde(default)]
+    defines: BTreeMap<String, String>,
+    /// Other widths of its streams, bits: a build each, whose name ends with the width.
+    #[serde(default)]
+    widths: Vec<u32>,
     /// Not all variants that are synthesised are simulated.
     #[serde(default = "yes")]
     cosim: bool,
@@ -49,6 +58,23 @@ struct Build {
     /// For the experiment of full length alone; tests do without, for it takes long to compile.
     #[serde(default)]
     experiment: bool,
+}
+
+/// The width whose builds `make test` has; the feature `widths` has the others.
+const TESTED_WIDTH: u32 = 512;
+
+impl Build {
+    /// It, and its builds with other widths.
+    fn with_widths(self, all: bool) -> Vec<Build> {
+        let wide = self.widths.iter().filter(|width| all || **width == TESTED_WIDTH).map(|width| {
+            let mut build = self.clone();
+            build.name = format!("{}_{width}", self.name);
+            build.defines.insert("PENSTOCK_DATA_W".into(), width.to_string());
+            build
+        });
+        let wide: Vec<_> = wide.collect();
+        [vec![self], wide].concat()
+    }
 }
 
 fn yes() -> bool {
@@ -68,6 +94,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
     let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
+    let widths = env::var_os("CARGO_FEATURE_WIDTHS").is_some();
     // Clippy has the build script run once more, and links nothing.
     println!("cargo::rerun-if-env-changed=RUSTC_WORKSPACE_WRAPPER");
     let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|wrapper| wrapper.contains("clippy"));
@@ -87,8 +114,8 @@ fn main() {
         .filter(|(folder, _)| only.as_ref().is_none_or(|names| names.split(',').any(|name| folder.ends_with(name))))
         .map(|(folder, core)| {
             let sources = Sources { checks: checks(&rtl, &folder, &core), files: sources(&rtl, &folder, &core) };
-            let builds: Vec<_> =
-                core.build.into_iter().filter(|build| build.cosim && (experiment || !build.experiment)).collect();
+            let builds = core.build.into_iter().filter(|build| build.cosim && (experiment || !build.experiment));
+            let builds: Vec<_> = builds.flat_map(|build| build.with_widths(widths)).collect();
             (folder, sources, builds)
         })
         .collect();
@@ -207,7 +234,11 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
 
 /// The checks of a core's streams, and of those of the cores that it needs and that are simulated nowhere else.
 fn checks(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
-    let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !read(part).build.iter().any(|b| b.cosim));
+    let elsewhere = |part: &PathBuf| {
+        let part = read(part);
+        !part.parts && part.build.iter().any(|build| build.cosim)
+    };
+    let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !elsewhere(part));
     let folders = parts.chain([folder.to_path_buf()]).filter(|_| core.checks);
     let path = |folder: PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).expect("a core's folder has a name");
@@ -283,6 +314,7 @@ impl Verilator {
         all.extend(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() }.iter().map(|&word| word.into()));
         all.extend(["--top-module".into(), build.top.clone(), "--prefix".into(), prefix_of(build)]);
         all.extend(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
+        all.extend(build.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
         all.extend(sources.of(build).map(|source| source.display().to_string()));
         all
     }
@@ -423,7 +455,7 @@ fn pins_of(ports: &[Port]) -> String {
 /// The sources of a build, as a number; comments and blanks do not count.
 fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
     let mut hash = DefaultHasher::new();
-    (&build.top, &build.parameters).hash(&mut hash);
+    (&build.top, &build.parameters, &build.defines).hash(&mut hash);
     for source in sources {
         let text = fs::read_to_string(source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
         for line in text.lines() {

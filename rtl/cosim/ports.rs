@@ -3,11 +3,17 @@
 use std::fmt::Write as _;
 
 /// A port of the module, or a field of one that is a structure: name, width in bits, direction.
-#[derive(PartialEq)]
 pub struct Port {
     pub name: String,
     pub width: usize,
     pub input: bool,
+}
+
+/// Ports are the same if they look the same in Rust: 34 and 40 bits of a rate are both a `u64`.
+impl PartialEq for Port {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, self.rust_type(), self.input) == (&other.name, other.rust_type(), other.input)
+    }
 }
 
 impl Port {
@@ -42,16 +48,21 @@ impl Port {
 }
 
 /// A structure of penstock_pkg: its fields and their bits, the lowest first.
-type Structure = &'static [(&'static str, usize)];
+type Structure = Vec<(&'static str, usize)>;
 
-const AXIS: Structure = &[("tdata", 64), ("tkeep", 8), ("tlast", 1), ("tuser", 1)];
+/// A beat of this many bits: for each octet of its data a bit of tkeep, and two marks.
+fn axis(bits: usize) -> Structure {
+    let octets = (bits - 2) / 9;
+    vec![("tdata", 8 * octets), ("tkeep", octets), ("tlast", 1), ("tuser", 1)]
+}
+
 #[rustfmt::skip]
-const AXIL_REQ: Structure = &[
+const AXIL_REQ: &[(&str, usize)] = &[
     ("rready", 1), ("arvalid", 1), ("arprot", 3), ("araddr", 16), ("bready", 1), ("wvalid", 1), ("wstrb", 4), ("wdata", 32),
     ("awvalid", 1), ("awprot", 3), ("awaddr", 16),
 ];
 #[rustfmt::skip]
-const AXIL_RSP: Structure = &[
+const AXIL_RSP: &[(&str, usize)] = &[
     ("rresp", 2), ("rdata", 32), ("rvalid", 1), ("arready", 1), ("bresp", 2), ("bvalid", 1), ("wready", 1), ("awready", 1),
 ];
 
@@ -75,9 +86,12 @@ impl Ports {
         };
         let ports: Vec<_> = header.lines().filter_map(port).collect();
         let structure = |port: &Port| match port.name.as_str() {
-            "s_axil_i" => Some(AXIL_REQ),
-            "s_axil_o" => Some(AXIL_RSP),
-            name => ports.iter().any(|p| p.name == format!("{name}_tvalid")).then_some(AXIS),
+            "s_axil_i" => Some(AXIL_REQ.to_vec()),
+            "s_axil_o" => Some(AXIL_RSP.to_vec()),
+            name => {
+                let valid = ports.iter().find(|p| p.name == format!("{name}_tvalid"))?;
+                Some(axis(port.width / valid.width))
+            }
         };
         let found: Vec<_> = ports.iter().map(structure).collect();
         Self(ports.into_iter().zip(found).collect())
@@ -121,7 +135,7 @@ impl Ports {
                 let _ = writeln!(c, "    std::memcpy(whole, &core.{name}, sizeof core.{name});");
             }
             let mut at = 0;
-            for &(field, bits) in *fields {
+            for &(field, bits) in fields {
                 let field = name_of(port, field);
                 let count = port.width / all;
                 let _ = writeln!(c, "    {{\n      uint32_t part[{}] = {{}};", (count * bits).div_ceil(64) * 2);
@@ -147,7 +161,7 @@ impl Ports {
     }
 }
 
-fn bits_of(fields: Structure) -> usize {
+fn bits_of(fields: &[(&str, usize)]) -> usize {
     fields.iter().map(|(_, bits)| bits).sum()
 }
 

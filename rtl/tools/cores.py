@@ -38,6 +38,8 @@ class Build:
     release: bool = False
     # For simulations for speed.
     fast: bool = False
+    # Widths of penstock_pkg that are not its own: PENSTOCK_DATA_W, PENSTOCK_RATE_W.
+    defines: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Proof:
     anything: tuple[str, ...]
     # Clocks from the reset within which everything that its source covers is reached.
     reach: int
+    # As a build's.
+    defines: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,12 @@ class Core:
 def all_cores() -> list[Core]:
     """Return all cores, by folder."""
     return [_core(path.parent) for path in sorted(RTL.glob("*/core.toml"))]
+
+
+def options(build: Build | Proof) -> list[str]:
+    """Return the parameters and widths of a build as Verilator, slang and Yosys with slang take them."""
+    parameters = [f"-G{name}={value}" for name, value in build.parameters.items()]
+    return [*parameters, *(f"-D{name}={value}" for name, value in build.defines.items())]
 
 
 def builds() -> list[Build]:
@@ -149,8 +159,9 @@ def _core(folder: Path) -> Core:
             device=each.get("device", "25k"),
             release=each.get("release", False),
             fast=each.get("fast", False),
+            defines=each.get("defines", {}),
         )
-        for each in said.get("build", [])
+        for each in _with_widths(said.get("build", []))
     )
     proofs = tuple(
         Proof(
@@ -162,8 +173,9 @@ def _core(folder: Path) -> Core:
             mode=each.get("mode", "prove"),
             anything=tuple(each.get("anything", [])),
             reach=each.get("reach", 20),
+            defines=each.get("defines", {}),
         )
-        for each in said.get("proof", [])
+        for each in _with_widths(said.get("proof", []))
     )
     own = tuple(folder / source for source in said["sources"])
     return Core(
@@ -178,6 +190,17 @@ def _core(folder: Path) -> Core:
         builds=made,
         proofs=proofs,
     )
+
+
+def _with_widths(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return builds or proofs and, behind each, those of its other widths, whose names end with the width."""
+    found = []
+    for each in said:
+        found.append(each)
+        for width in each.get("widths", []):
+            defines = {**each.get("defines", {}), "PENSTOCK_DATA_W": str(width)}
+            found.append({**each, "name": f"{each['name']}_{width}", "defines": defines, "release": False})
+    return found
 
 
 def _sources(folder: Path) -> tuple[Path, ...]:

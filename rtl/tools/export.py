@@ -30,10 +30,15 @@ import pyslang.syntax
 
 import plain
 from checks import checks_of
-from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, wanted
+from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, options, wanted
 
 ROOT = RTL.parent
 EXPORT = BUILD / "export"
+# The parameters of penstock_pkg, which are set where the sources are compiled.
+_WIDTHS = {
+    "PENSTOCK_DATA_W": "Data bits of a stream: 64, 128, 256 or 512",
+    "PENSTOCK_RATE_W": "Bits of a rate in bit/s, 34 to 48",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -119,7 +124,7 @@ def _released(core: Core) -> list[Build]:
     """
     builds = [build for build in core.builds if not build.fast]
     least: dict[tuple[str, str | None], Build] = {}
-    for build in sorted(builds, key=lambda build: len(build.parameters)):
+    for build in sorted(builds, key=lambda build: len(build.parameters) + len(build.defines)):
         least.setdefault((build.top, build.parameters.get("Smcc")), build)
     return [build for build in builds if build.release or build in least.values()]
 
@@ -182,8 +187,7 @@ def _fusesoc(core: Core) -> str:
     lines += ["", "targets:", "  default:", f"    filesets: [{', '.join(map(_quoted, filesets))}]"]
     for index, (top, named) in enumerate(parameters.items()):
         common = [f"    filesets: [{', '.join(whole)}]", f"    toplevel: {top}"]
-        if named:
-            common.append(f"    parameters: [{', '.join(name for name, _ in named)}]")
+        common.append(f"    parameters: [{', '.join([*(name for name, _ in named), *_WIDTHS])}]")
         suffixes = ["", f"_{top}"] if index == 0 and len(parameters) > 1 else [f"_{top}" if index else ""]
         for suffix in suffixes:
             lines += [f"  lint{suffix}:", *common, "    flow: lint", "    flow_options:", "      tool: verilator"]
@@ -191,8 +195,9 @@ def _fusesoc(core: Core) -> str:
             lines += [f"  sim{suffix}:", *common, "    flow: sim", "    flow_options:", "      tool: verilator"]
             lines += ["      mode: cc", '      verilator_options: ["--assert", "--no-timing"]']
     every = {name: said for named in parameters.values() for name, said in named}
-    if every:
-        lines += ["", "parameters:"]
+    lines += ["", "parameters:"]
+    for name, said in _WIDTHS.items():
+        lines += [f"  {name}:", "    datatype: int", "    paramtype: vlogdefine", f"    description: {_quoted(said)}"]
     for name, said in every.items():
         lines += [f"  {name}:", "    datatype: int", "    paramtype: vlogparam"]
         lines += [f"    description: {_quoted(said)}"] if said else []
@@ -209,7 +214,7 @@ def _check(name: str, cores: dict[str, Core], folder: Path) -> None:
     modules: dict[str, str] = {}
     for build in _released(cores[name]):
         lint = ["--lint-only", "--quiet", "-Wall", "--no-timing", "--top-module", build.top]
-        lint += [f"-G{parameter}={value}" for parameter, value in build.parameters.items()]
+        lint += options(build)
         _run([str(TOOLS / "verilator"), *lint, *waivers, "-f", f"{name}.f", "-f", f"{name}_checks.f"], folder)
         module = folder / "verilog" / f"{build.name}.v"
         _run(["iverilog", "-g2005", "-t", "null", str(module)], folder)

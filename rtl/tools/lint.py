@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyslang.driver
 
-from cores import GENERATED, RTL, TOOLS, Build, all_cores
+from cores import GENERATED, RTL, TOOLS, Build, all_cores, options
 
 # Verilator and slang see each build, with its parameters; verible sees files.
 _SLANG = ["-Wsign-compare", "-Wextra", "-Wconversion", "-Wunused", "-Werror", "-Wno-unused-port", "-Wno-useless-cast"]
@@ -16,8 +16,10 @@ _SLANG += ["-Wno-warning-task"]
 _VERILATOR_QUIET = "-Wno-USERINFO"
 _SHALLOW = "cannot hold a refill and the longest frame: 3538 would"
 # The builds whose LineRate is beyond the type of rates, and the sentence that refuses it.
-_RATED = ("token_bucket", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
-_BEYOND = "LineRate is 1 to 2^34 - 1 bit/s, with its size, as 64'd10_000_000_000"
+_RATED = ("token_bucket", "token_bucket_400g", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
+_BEYOND = "LineRate is 1 to 2^{} - 1 bit/s, with its size, as 64'd10_000_000_000"
+# Those that have no wider streams, and refuse them.
+_NARROW = ("trace", "udp_packet_generator", "output_port", "qcn_nic", "qcn_switch")
 _VERIBLE_RULES = RTL / "tools" / "verible.rules"
 _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--formal_parameters_indentation=indent"]
 
@@ -37,6 +39,7 @@ def main() -> int:
     layout = [str(TOOLS / "verible-verilog-format"), "--verify", "--inplace", *_FORMAT, *names]
     wrong += _shallow(next(build for build in builds if build.name == "token_bucket"))
     wrong += sum(_unlimited(build) for build in builds if build.name in _RATED)
+    wrong += sum(_narrow(build) for build in builds if build.name in _NARROW)
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
     return int(wrong != 0)
@@ -49,8 +52,7 @@ def _verilator(build: Build) -> bool:
 def _verilate(build: Build) -> list[str]:
     waivers = [str(path) for path in sorted(RTL.glob("*/rtl/*.vlt"))]
     command = [str(TOOLS / "verilator"), "--lint-only", "--quiet", "-Wall", "--no-timing", "--top-module", build.top]
-    command += [f"-G{name}={value}" for name, value in build.parameters.items()]
-    return [*command, *waivers, *map(str, build.sources)]
+    return [*command, *options(build), *waivers, *map(str, build.sources)]
 
 
 def _shallow(bucket: Build) -> bool:
@@ -74,14 +76,17 @@ def _shallow(bucket: Build) -> bool:
 def _unlimited(rated: Build) -> bool:
     """Return whether a build's largest rate is judged wrongly: all that a rate's bits hold elaborates, no more does."""
     wrong = False
-    rates = [(2**34, True)]
-    if rated.top == "token_bucket":
+    bits = int(rated.defines.get("PENSTOCK_RATE_W", "34"))
+    rates = [(2**bits, True)]
+    if rated.defines:
+        rates += [(2**bits - 1, False), (400 * 10**9, False)]
+    elif rated.top == "token_bucket":
         # The last one is how an unsized literal of ten billion may come in.
         rates += [(2**34 - 1, False), (25 * 10**9, True), (0, True), (2**64 - 2**34 + 10**10, True)]
     for rate, refused in rates:
         build = replace(rated, parameters={**rated.parameters, "LineRate": f"64'd{rate}"})
         run = subprocess.run([*_verilate(build), _VERILATOR_QUIET], capture_output=True, text=True, check=False)
-        by_verilator = bool(run.returncode) and _BEYOND in " ".join(run.stderr.split())
+        by_verilator = bool(run.returncode) and _BEYOND.format(bits) in " ".join(run.stderr.split())
         driver = read(build)
         found = driver.createCompilation().getAllDiagnostics() if driver else []
         by_slang = any("FatalTask" in str(each.code) for each in found)
@@ -89,6 +94,16 @@ def _unlimited(rated: Build) -> bool:
             sys.stderr.write(f"{rated.name}: LineRate {rate}: refused by Verilator {by_verilator}, slang {by_slang}\n")
             sys.stderr.write(run.stderr)
             wrong = True
+    return wrong
+
+
+def _narrow(build: Build) -> bool:
+    """Return whether a build that is for 64 bits elaborates with wider streams."""
+    wide = replace(build, defines={"PENSTOCK_DATA_W": "128"})
+    run = subprocess.run([*_verilate(wide), "-Wno-fatal"], capture_output=True, text=True, check=False)
+    wrong = "DataW is 64" not in run.stderr
+    if wrong:
+        sys.stderr.write(f"{build.name}: with 128 bits Verilator ends with {run.returncode} and says\n{run.stderr}")
     return wrong
 
 
@@ -104,9 +119,9 @@ def read(build: Build) -> pyslang.driver.Driver | None:
     """Return what slang makes of a build; None if it cannot parse it."""
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    parameters = " ".join(f'"-G{name}={value}"' for name, value in build.parameters.items())
-    options = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
-    line = f"slang {options} {' '.join(map(str, build.sources))}"
+    parameters = " ".join(f'"{option}"' for option in options(build))
+    said = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
+    line = f"slang {said} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():
         return None
     return driver if driver.parseAllSources() else None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pyslang.ast import SymbolKind, Type
 
-from cores import BUILD, RTL, TOOLS, Build
+from cores import BUILD, RTL, TOOLS, Build, options
 from lint import read
 
 FOLDER = BUILD / "plain"
@@ -46,7 +46,7 @@ def make(build: Build, path: Path | None = None) -> Path:
     name = build.name if path else build.top
     path = path or FOLDER / f"{build.name}.v"
     path.parent.mkdir(parents=True, exist_ok=True)
-    parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
+    parameters = " ".join(options(build))
     # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # Memories stay arrays: split into bits they are written in a form that Icarus 11 cannot read.
@@ -122,7 +122,7 @@ def _plain_ports(text: str, structures: dict[str, list[Field]]) -> str:
 
 def _with(build: Build) -> str:
     """Return the parameters of a build in words."""
-    said = ", ".join(f"{name} = {value}" for name, value in build.parameters.items())
+    said = ", ".join(f"{name} = {value}" for name, value in {**build.parameters, **build.defines}.items())
     return f"{said}, and the other parameters at their defaults" if said else "all parameters at their defaults"
 
 

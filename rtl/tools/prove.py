@@ -7,7 +7,7 @@ Assumptions that contradict each other, or leave nothing to happen, would prove 
 import subprocess
 import sys
 
-from cores import BUILD, TOOLS, Proof, all_cores, wanted
+from cores import BUILD, TOOLS, Proof, all_cores, options, wanted
 
 
 def main(names: list[str]) -> int:
@@ -49,7 +49,7 @@ def solved(proof: Proof, mode: str, depth: int) -> subprocess.CompletedProcess[s
 
 
 def _task(proof: Proof, mode: str, depth: int) -> str:
-    parameters = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
+    parameters = " ".join(options(proof))
     names = " ".join(source.name for source in proof.sources)
     files = "\n".join(map(str, proof.sources))
     anything = " ".join(f"--blackboxed-module {module}" for module in proof.anything)

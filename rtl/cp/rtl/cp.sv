@@ -7,8 +7,8 @@
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
 // Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, given to the algorithm (event_o) from
 // c + 5 on, and shown at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and 2
-// clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while EventDepth
-// frames wait for the algorithm.
+// clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. With wider beats it is one clock: 100 Gb/s with
+// 512 bits at 322 MHz. s_axis_tready is also low while EventDepth frames wait for the algorithm, with wider beats two fewer.
 
 `default_nettype none
 
@@ -31,7 +31,7 @@ module cp
   parameter bit LastSent = 1'b0,
   // Frames that the full queue has refused count for sampling.
   parameter bit SampleDropped = 1'b1,
-  // Frames that may wait for the algorithm, and messages for their stream: powers of two, at least 2.
+  // Frames that may wait for the algorithm, and messages for their stream: powers of two, at least 2 (with wide beats, frames 4).
   parameter int unsigned EventDepth = 16,
   parameter int unsigned MessageDepth = 8
 ) (
@@ -96,15 +96,23 @@ module cp
     $fatal(0, "BufferOctets is at least MaxOctets (instance %m)");
   end
 
-  // A frame of L octets takes ceil((L - 4) / 8) words, which is at most 67 L / 512 from 64 octets on; and there is one
-  // more frame that comes.
-  localparam int unsigned Words = (BufferOctets * 67 + 511) / 512 + (MaxOctets + 7) / 8 + 4;
+  // Beats of more than 64 bits, of which one may be a frame: such may come in each second clock.
+  localparam bit Wide = DataW > 64;
 
-  // Stream in: two clocks behind each frame are its decision's.
+  // A frame of L octets takes ceil((L - 4) / 8) words, which is at most 67 L / 512 from 64 octets on; and there is one
+  // more frame that comes. With wider beats those of 69 octets take most.
+  localparam int unsigned MostWords = (65 + BeatOctets - 1) / BeatOctets;
+  localparam int unsigned QueueWords =
+      Wide ? (BufferOctets * MostWords + 68) / 69 : (BufferOctets * 67 + 511) / 512;
+  localparam int unsigned Words = QueueWords + (MaxOctets + BeatOctets - 1) / BeatOctets + 4;
+
+  // Stream in: two clocks behind each frame are its decision's; with wide beats one is.
   logic taken;
   logic ready_q;
   logic ended_q;
   logic events_full;
+  // One more frame than those on their way to the algorithm would find no room.
+  logic events_crowded;
 
   assign taken = s_axis_tvalid && ready_q;
   assign s_axis_tready = ready_q;
@@ -113,20 +121,20 @@ module cp
       ready_q <= 1'b0;
       ended_q <= 1'b0;
     end else begin
-      ready_q <= !(taken && s_axis.last) && !ended_q && !events_full;
+      ready_q <= !(taken && s_axis.last) && !(ended_q && !Wide) && !events_crowded;
       ended_q <= taken && s_axis.last;
     end
   end
 
-  logic                 beat_valid;
-  logic          [63:0] beat_data;
-  logic          [ 2:0] beat_count;
-  logic                 beat_last;
-  logic                 frame_valid;
-  frame_octets_t        octets;
-  logic                 bad;
-  header_t              header;
-  logic                 message;
+  logic                      beat_valid;
+  logic          [DataW-1:0] beat_data;
+  beat_count_t               beat_count;
+  logic                      beat_last;
+  logic                      frame_valid;
+  frame_octets_t             parsed_octets;
+  logic                      bad;
+  header_t                   parsed_header;
+  logic                      parsed_message;
 
   cp_parser #(
       .MaxOctets  (MaxOctets),
@@ -144,11 +152,44 @@ module cp
       .beat_count_o (beat_count),
       .beat_last_o  (beat_last),
       .frame_valid_o(frame_valid),
-      .octets_o     (octets),
+      .octets_o     (parsed_octets),
       .bad_o        (bad),
-      .header_o     (header),
-      .message_o    (message)
+      .header_o     (parsed_header),
+      .message_o    (parsed_message)
   );
+
+  // The fields of a frame for two clocks from its decision on, and its beats where its decision is in front of the next frame's.
+  frame_octets_t             octets;
+  header_t                   header;
+  logic                      message;
+  logic                      store_valid;
+  logic          [DataW-1:0] store_data;
+  beat_count_t               store_count;
+  logic                      store_last;
+
+  if (Wide) begin : gen_later
+    always_ff @(posedge clk_i) begin
+      if (frame_valid) begin
+        octets  <= parsed_octets;
+        header  <= parsed_header;
+        message <= parsed_message;
+      end
+    end
+    always_ff @(posedge clk_i) store_valid <= beat_valid && !rst_i;
+    always_ff @(posedge clk_i) begin
+      store_data  <= beat_data;
+      store_count <= beat_count;
+      store_last  <= beat_last;
+    end
+  end else begin : gen_as_parsed
+    assign octets      = parsed_octets;
+    assign header      = parsed_header;
+    assign message     = parsed_message;
+    assign store_valid = beat_valid;
+    assign store_data  = beat_data;
+    assign store_count = beat_count;
+    assign store_last  = beat_last;
+  end
 
   logic          decided;
   logic          queued;
@@ -163,7 +204,7 @@ module cp
       .clk_i,
       .rst_i,
       .frame_valid_i (frame_valid && !bad),
-      .frame_octets_i(octets),
+      .frame_octets_i(parsed_octets),
       .store_full_i  (store_full),
       .decided_o     (decided),
       .queued_o      (queued),
@@ -182,10 +223,10 @@ module cp
   ) u_store (
       .clk_i,
       .rst_i,
-      .beat_valid_i(beat_valid),
-      .beat_data_i(beat_data),
-      .beat_count_i(beat_count),
-      .beat_last_i(beat_last),
+      .beat_valid_i(store_valid),
+      .beat_data_i(store_data),
+      .beat_count_i(store_count),
+      .beat_last_i(store_last),
       .full_o(store_full),
       .end_i(end_q),
       .commit_i(queued),
@@ -230,6 +271,29 @@ module cp
       .data_o (head),
       .empty_o(no_event)
   );
+
+  // Two short frames may be taken before a third is held back; with 64 bits the beats of one take long enough.
+  if (Wide) begin : gen_crowded
+    localparam int unsigned EventW = $clog2(EventDepth + 1);
+    logic [EventW-1:0] waiting_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) waiting_q <= '0;
+      else
+        waiting_q <= waiting_q + EventW'(arrived_q && !message) - EventW'(event_done && !no_event);
+    end
+    assign events_crowded = events_full || 32'(waiting_q) + 2 >= EventDepth;
+
+`ifdef FORMAL
+    // Safety: it is the number of those in the FIFO.
+    logic was_reset_q = 1'b0;
+    always_ff @(posedge clk_i) begin
+      was_reset_q <= 1'b1;
+      if (was_reset_q) assert (waiting_q == EventW'(u_events.in_q - u_events.out_q));
+    end
+`endif
+  end else begin : gen_full
+    assign events_crowded = events_full;
+  end
 
   queue_diff_t q_off;
   queue_diff_t q_delta;

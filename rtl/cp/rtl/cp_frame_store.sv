@@ -13,18 +13,18 @@ module cp_frame_store
   import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
-  // Beats of 8 octets that fit, at least 8; one slot stays free.
+  // Beats that fit, at least 8; one slot stays free.
   parameter int unsigned Words = 8192
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
-  input var  logic        beat_valid_i,
-  input var  logic [63:0] beat_data_i,
+  input var  logic                    beat_valid_i,
+  input var  logic        [DataW-1:0] beat_data_i,
   // Octets less 1, if it is the last.
-  input var  logic [ 2:0] beat_count_i,
-  input var  logic        beat_last_i,
-  output var logic        full_o,
+  input var  beat_count_t             beat_count_i,
+  input var  logic                    beat_last_i,
+  output var logic                    full_o,
 
   input var logic end_i,
   input var logic commit_i,
@@ -45,9 +45,9 @@ module cp_frame_store
   end
 
   typedef struct packed {
-    logic        last;
-    logic [2:0]  count;
-    logic [63:0] data;
+    logic             last;
+    beat_count_t      count;
+    logic [DataW-1:0] data;
   } word_t;
 
   function automatic address_t after(address_t address);
@@ -216,16 +216,16 @@ module cp_frame_store
   assign m_axis = '{
           user: 1'b0,
           last: shown.last,
-          keep: shown.last ? 8'hff >> (3'd7 - shown.count) : '1,
+          keep: shown.last ? keep_of(shown.count) : '1,
           data: shown.data
       };
   assign m_axis_tvalid = !no_word;
 
   // Octets of the frame that leaves, with the FCS, a clock behind its beats.
-  logic                sent_q;
-  logic                sent_last_q;
-  logic          [2:0] sent_count_q;
-  frame_octets_t       octets_q;
+  logic          sent_q;
+  logic          sent_last_q;
+  beat_count_t   sent_count_q;
+  frame_octets_t octets_q;
 
   assign pop           = !no_word && m_axis_tready;
   assign sent_valid_o  = sent_q && sent_last_q;
@@ -237,7 +237,7 @@ module cp_frame_store
       octets_q <= FrameW'(FcsOctets);
     end else begin
       sent_q <= pop;
-      if (sent_q) octets_q <= sent_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(8);
+      if (sent_q) octets_q <= sent_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(BeatOctets);
     end
   end
 

@@ -7,8 +7,8 @@
 //   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets
 //
 // Up to Depth messages wait; lost_o is high in the clock of one that finds the FIFO full. A message of clock c, whose q_off and
-// q_delta are there from c - 2 on (QCN), begins to leave in c + 4 if none is before it. Throughput: a message in 15
-// clocks (a beat in 2).
+// q_delta are there from c - 2 on (QCN), begins to leave in c + 4 if none is before it, with beats of 512 bits in
+// c + 17. Throughput: a message in 15 clocks, a word of 32 bits in each.
 
 `default_nettype none
 
@@ -127,9 +127,11 @@ module cp_notifier
     assign body = {EtherTypeCnm, pdu, 80'd0};
   end
 
-  // A frame is 15 words of 32 bits, two a beat: addresses, VLAN tag, CN-TAG, body, zeros. The kind of the next word
+  // A frame is 15 words of 32 bits, two in a beat of 64 bits: addresses, VLAN tag, CN-TAG, body, zeros. The kind of the next word
   // has a bit for each, so that the choice is quick.
   localparam logic [3:0] LastWord = 4'd14;
+  localparam int unsigned BeatWords = DataW / 32;
+  localparam int unsigned PlaceW = $clog2(BeatWords);
   localparam int unsigned Vlan = 3;
   localparam int unsigned CnTag = 4;
   localparam int unsigned Body = 5;
@@ -171,14 +173,14 @@ module cp_notifier
     for (int unsigned n = 0; n < Items; n++) word |= items[n] & {32{item_q[n]}};
   end
 
-  // A word, octet 0 lowest, then its half of the beat.
-  logic        chosen_valid_q;
-  logic        chosen_upper_q;
-  logic        chosen_last_q;
-  logic [31:0] chosen_q;
-  logic [63:0] data_q;
-  logic        last_q;
-  logic        valid_q;
+  // A word, octet 0 lowest, then its place in the beat.
+  logic              chosen_valid_q;
+  logic [PlaceW-1:0] place_q;
+  logic              chosen_last_q;
+  logic [      31:0] chosen_q;
+  logic [ DataW-1:0] data_q;
+  logic              last_q;
+  logic              valid_q;
 
   assign advance = !valid_q || m_axis_tready;
   assign sent = !empty && advance && word_q == LastWord;
@@ -195,33 +197,38 @@ module cp_notifier
         item_q <= sent ? Items'(1) : item_next;
       end
       chosen_valid_q <= !empty;
-      valid_q        <= chosen_valid_q && (chosen_upper_q || chosen_last_q);
+      valid_q        <= chosen_valid_q && (place_q == '1 || chosen_last_q);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
-      chosen_upper_q <= word_q[0];
-      chosen_last_q  <= word_q == LastWord;
-      chosen_q       <= {word[7:0], word[15:8], word[23:16], word[31:24]};
-      if (chosen_upper_q) data_q[63:32] <= chosen_q;
-      else data_q[31:0] <= chosen_q;
-      last_q <= chosen_last_q;
+      place_q                     <= word_q[PlaceW-1:0];
+      chosen_last_q               <= word_q == LastWord;
+      chosen_q                    <= {word[7:0], word[15:8], word[23:16], word[31:24]};
+      data_q[32*32'(place_q)+:32] <= chosen_q;
+      last_q                      <= chosen_last_q;
     end
   end
 
-  assign m_axis = '{user: 1'b0, last: last_q, keep: last_q ? 8'h0f : 8'hff, data: data_q};
+  assign m_axis = '{
+          user: 1'b0,
+          last: last_q,
+          keep: last_q ? keep_of(BeatCountW'(BeatOctets - 5)) : '1,
+          data: data_q
+      };
   assign m_axis_tvalid = valid_q;
 
 `ifdef FORMAL
-  // Safety: a frame has 8 beats, whatever comes and goes; a beat that shows stays; none is lost in silence.
-  logic        past_valid_q = 1'b0;
-  logic [ 2:0] beats_q;
-  logic        stays_q;
-  logic [63:0] stays_data_q;
-  logic        stays_last_q;
-  logic [ 3:0] previous;
-  logic [ 3:0] there;
+  // Safety: a frame has 60 octets, whatever comes and goes; a beat that shows stays; none is lost in silence.
+  logic past_valid_q = 1'b0;
+  localparam logic [2:0] LastBeat = 3'(32'(LastWord) / BeatWords);
+  logic [      2:0] beats_q;
+  logic             stays_q;
+  logic [DataW-1:0] stays_data_q;
+  logic             stays_last_q;
+  logic [      3:0] previous;
+  logic [      3:0] there;
   assign previous = word_q == '0 ? LastWord : word_q - 4'd1;
   assign there = chosen_valid_q ? previous : word_q;
   always_ff @(posedge clk_i) begin
@@ -231,18 +238,18 @@ module cp_notifier
     stays_last_q <= m_axis.last;
     if (!past_valid_q) assume (rst_i);
     if (rst_i) beats_q <= '0;
-    else if (m_axis_tvalid && m_axis_tready) beats_q <= beats_q + 1'b1;
+    else if (m_axis_tvalid && m_axis_tready) beats_q <= beats_q == LastBeat ? '0 : beats_q + 1'b1;
     if (past_valid_q) begin
       assert (word_q <= LastWord);
       assert ((item_q & (item_q - 1'b1)) == '0);
       if (empty) assert (word_q == '0 && item_q == Items'(1));
       if (chosen_valid_q)
-        assert (chosen_upper_q == previous[0] && chosen_last_q == (previous == LastWord));
+        assert (place_q == previous[PlaceW-1:0] && chosen_last_q == (previous == LastWord));
       // Words that are gone or show, of the frame that goes.
       if (there == '0 && valid_q)
-        assert (last_q && beats_q == 3'd7);
-        else assert (32'(there >> 1) == 32'(beats_q) + 32'(valid_q));
-      if (valid_q) assert (last_q == (beats_q == 3'd7));
+        assert (last_q && beats_q == LastBeat);
+        else assert (32'(there) / BeatWords == 32'(beats_q) + 32'(valid_q));
+      if (valid_q) assert (last_q == (beats_q == LastBeat));
       if (stays_q)
         assert (m_axis_tvalid && m_axis.data == stays_data_q && m_axis.last == stays_last_q);
       if (message_valid_i && !lost_o) assert (!full);

@@ -68,7 +68,7 @@ module cp_output_select
   logic out_message_q;
   logic stays_q;
   logic stays_last_q;
-  logic [63:0] stays_data_q;
+  logic [DataW-1:0] stays_data_q;
   logic goes;
   assign goes = m_axis_tvalid && m_axis_tready;
   always_ff @(posedge clk_i) begin

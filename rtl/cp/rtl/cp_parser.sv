@@ -24,17 +24,17 @@ module cp_parser
   input var logic rst_i,
 
   // A beat of a stream, as it is taken.
-  input var logic        beat_valid_i,
-  input var logic [63:0] beat_data_i,
-  input var logic [ 7:0] beat_keep_i,
-  input var logic        beat_last_i,
-  input var logic        beat_user_i,
+  input var logic                  beat_valid_i,
+  input var logic [     DataW-1:0] beat_data_i,
+  input var logic [BeatOctets-1:0] beat_keep_i,
+  input var logic                  beat_last_i,
+  input var logic                  beat_user_i,
 
   // The same a clock later: octets less 1 instead of tkeep.
-  output var logic        beat_valid_o,
-  output var logic [63:0] beat_data_o,
-  output var logic [ 2:0] beat_count_o,
-  output var logic        beat_last_o,
+  output var logic                    beat_valid_o,
+  output var logic        [DataW-1:0] beat_data_o,
+  output var beat_count_t             beat_count_o,
+  output var logic                    beat_last_o,
 
   output var logic          frame_valid_o,
   output var frame_octets_t octets_o,
@@ -46,11 +46,11 @@ module cp_parser
     $fatal(0, "MaxOctets is 64 to 65000 (instance %m)");
   end
 
-  logic        valid_q;
-  logic [63:0] data_q;
-  logic [ 7:0] keep_q;
-  logic        last_q;
-  logic        user_q;
+  logic                  valid_q;
+  logic [     DataW-1:0] data_q;
+  logic [BeatOctets-1:0] keep_q;
+  logic                  last_q;
+  logic                  user_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) valid_q <= 1'b0;
@@ -65,22 +65,10 @@ module cp_parser
   end
 
   // Octets of a beat less 1; tkeep has to be contiguous.
-  logic [2:0] count;
-  logic       hole;
-  always_comb begin
-    hole = 1'b0;
-    case (keep_q)
-      8'h01:   count = 3'd0;
-      8'h03:   count = 3'd1;
-      8'h07:   count = 3'd2;
-      8'h0f:   count = 3'd3;
-      8'h1f:   count = 3'd4;
-      8'h3f:   count = 3'd5;
-      8'h7f:   count = 3'd6;
-      8'hff:   count = 3'd7;
-      default: {hole, count} = {1'b1, 3'd7};
-    endcase
-  end
+  beat_count_t count;
+  logic        hole;
+  assign hole  = !keep_q[0] || (keep_q[BeatOctets-1:1] & ~keep_q[BeatOctets-2:0]) != '0;
+  assign count = hole ? '1 : BeatCountW'(octets_of({1'b0, keep_q[BeatOctets-1:1]}));
 
   // Length so far, with the FCS. It stays once it exceeds the longest, which is known a clock later.
   logic          first_q;
@@ -122,66 +110,71 @@ module cp_parser
   assign runt = octets_q < FrameW'(MinOctets + FcsOctets);
   assign bad_o = bad_beat_q || runt || octets_q > FrameW'(MaxOctets);
 
-  // Octet n of the line is lane n mod 8 of beat n / 8. Places: the beats of a frame, as far as fields are in them.
-  typedef enum logic [1:0] {
-    PosFirst,
-    PosSecond,
-    PosThird,
-    PosRest
-  } position_e;
-  position_e        position_q;
-  header_t          header_q;
-  logic             message_q;
-  logic      [15:0] word4;
-  logic      [15:0] word6;
-  logic      [15:0] word0;
-  logic      [15:0] word2;
+  // The beats with the EtherType of octet 12 and with those of octets 16 and 20; the count of beats stops behind them.
+  localparam logic [1:0] TypeBeat = 2'(12 / BeatOctets);
+  localparam logic [1:0] TagsBeat = 2'(20 / BeatOctets);
+  logic    [1:0] beat_q;
+  header_t       header_q;
+  logic          message_q;
+  logic          has_vlan;
+  logic          has_flow;
 
-  assign word0 = {data_q[7:0], data_q[15:8]};
-  assign word2 = {data_q[23:16], data_q[31:24]};
-  assign word4 = {data_q[39:32], data_q[47:40]};
-  assign word6 = {data_q[55:48], data_q[63:56]};
+  // Two octets of a beat in the order of the line.
+  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
+    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      position_q <= PosFirst;
+      beat_q <= '0;
     end else if (valid_q) begin
-      if (last_q) position_q <= PosFirst;
-      else if (position_q != PosRest) position_q <= position_e'(position_q + 2'd1);
+      if (last_q) beat_q <= '0;
+      else if (beat_q != TagsBeat + 2'd1) beat_q <= beat_q + 1'b1;
     end
   end
 
+  // The first tag: of this beat, if the second may be in it too.
+  assign has_vlan = TypeBeat == TagsBeat ? word_at(data_q, 12) == EtherTypeVlan : header_q.has_vlan;
+  assign has_flow = TypeBeat == TagsBeat ? word_at(
+      data_q, 12
+  ) == EtherTypeCnTag : header_q.has_flow;
+
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
-      case (position_q)
-        PosFirst: begin
-          header_q.destination   <= {word0, word2, word4};
-          header_q.source[47:32] <= word6;
-          header_q.has_vlan      <= 1'b0;
-          header_q.has_flow      <= 1'b0;
-          message_q              <= 1'b0;
+      if (beat_q == '0) begin
+        header_q.destination   <= {word_at(data_q, 0), word_at(data_q, 2), word_at(data_q, 4)};
+        header_q.source[47:32] <= word_at(data_q, 6);
+        header_q.has_vlan      <= 1'b0;
+        header_q.has_flow      <= 1'b0;
+        message_q              <= 1'b0;
+      end
+      if (beat_q == TypeBeat) begin
+        header_q.source[31:0] <= {word_at(data_q, 8), word_at(data_q, 10)};
+        header_q.has_vlan <= word_at(data_q, 12) == EtherTypeVlan;
+        header_q.priority_code <= word_at(
+            data_q, 12
+        ) == EtherTypeVlan ? data_q[8*(14%BeatOctets)+5+:3] : '0;
+        header_q.vid <= 12'(word_at(data_q, 14));
+        header_q.has_flow <= word_at(data_q, 12) == EtherTypeCnTag;
+        header_q.flow <= word_at(data_q, 14);
+        message_q <= word_at(data_q, 12) == MessageType;
+      end
+      if (beat_q == TagsBeat) begin
+        // The EtherType behind one tag, or behind both.
+        if (has_vlan) begin
+          header_q.has_flow <= word_at(data_q, 16) == EtherTypeCnTag;
+          header_q.flow <= word_at(data_q, 18);
+          message_q <= (word_at(
+              data_q, 16
+          ) == EtherTypeCnTag ? word_at(
+              data_q, 20
+          ) : word_at(
+              data_q, 16
+          )) == MessageType;
+        end else if (has_flow) begin
+          message_q <= word_at(data_q, 16) == MessageType;
         end
-        PosSecond: begin
-          header_q.source[31:0]  <= {word0, word2};
-          header_q.has_vlan      <= word4 == EtherTypeVlan;
-          header_q.priority_code <= word4 == EtherTypeVlan ? word6[15:13] : '0;
-          header_q.vid           <= word6[11:0];
-          header_q.has_flow      <= word4 == EtherTypeCnTag;
-          header_q.flow          <= word6;
-          message_q              <= word4 == MessageType;
-        end
-        PosThird: begin
-          // The EtherType behind one tag, or behind both.
-          if (header_q.has_vlan) begin
-            header_q.has_flow <= word0 == EtherTypeCnTag;
-            header_q.flow <= word2;
-            message_q <= (word0 == EtherTypeCnTag ? word4 : word0) == MessageType;
-          end else if (header_q.has_flow) begin
-            message_q <= word0 == MessageType;
-          end
-        end
-        default: ;
-      endcase
+      end
     end
   end
 

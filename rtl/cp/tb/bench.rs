@@ -4,55 +4,24 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::cp_qcn::{In, Out};
-use penstock_cosim::{Random, cp_large, cp_qcn, cp_smcc};
+use penstock_cosim::{Random, cp_100g, cp_large, cp_qcn, cp_smcc};
+#[cfg(feature = "widths")]
+use penstock_cosim::{cp_qcn_128, cp_qcn_256};
 use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 
 use crate::expected::{Expected, Header};
 use crate::reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
 use crate::wire;
+use crate::wires::{Core, Given, WIDEST, Wires};
 
 /// Parameters of the builds.
 pub const BUFFER: u64 = 60_000;
 pub const LARGE_BUFFER: u64 = 150_000;
 pub const MAX_OCTETS: usize = 1522;
-const EVENTS: usize = 16;
 const MESSAGES: usize = 8;
 /// Words of 32 bits in a message's frame.
 const WORDS: u32 = 15;
-
-/// QCN's congestion point, that with a buffer of three banks, or SMCC's: the same ports.
-pub enum Core {
-    Qcn(cp_qcn::Core),
-    Large(cp_large::Core),
-    Smcc(cp_smcc::Core),
-}
-
-macro_rules! same {
-    ($from:expr => $to:path { $($port:ident)* }) => {{ let from = $from; $to { $($port: from.$port),* } }};
-}
-
-impl Core {
-    fn clock(&mut self, input: &In) -> Out {
-        match self {
-            Self::Qcn(core) => core.clock(input),
-            Self::Large(core) => core.clock(input),
-            Self::Smcc(core) => {
-                let input = same!(input => cp_smcc::In {
-                    rst_i s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tlast s_axis_tuser m_axis_tready
-                    m_axis_message_tready q_eq_i w_i sample_base_i sample_jitter_i sample_count_i sample_probability_i
-                    cp_mac_i cp_id_i cnm_priority_i random_i
-                });
-                same!(core.clock(&input) => Out {
-                    s_axis_tready m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser m_axis_message_tdata
-                    m_axis_message_tkeep m_axis_message_tvalid m_axis_message_tlast m_axis_message_tuser draw_o queue_o
-                    event_o event_octets_o event_dropped_o event_queue_o sample_o congested_o fb_o reloaded_o interval_o
-                    frames_o octets_o dropped_o bad_o sampled_o messages_o messages_lost_o
-                })
-            }
-        }
-    }
-}
 
 /// A frame as it is given to the core.
 #[derive(Debug, Clone)]
@@ -91,21 +60,23 @@ pub struct Counters {
 #[derive(Debug, Default)]
 struct Gathering {
     octets: Vec<u8>,
-    stays: Option<(u64, u8, bool)>,
+    stays: Option<(Wires, bool)>,
 }
 
 impl Gathering {
     /// A clock; the frame that ends in it.
-    fn clock(&mut self, valid: bool, ready: bool, data: u64, keep: u8, last: bool) -> Option<Vec<u8>> {
+    fn clock(&mut self, valid: bool, ready: bool, beat: Wires, last: bool, full: usize) -> Option<Vec<u8>> {
         if let Some(stayed) = self.stays {
-            assert_eq!((valid, (data, keep, last)), (true, stayed), "a beat that is shown stays");
+            assert_eq!((valid, (beat, last)), (true, stayed), "a beat that is shown stays");
         }
-        self.stays = (valid && !ready).then_some((data, keep, last));
+        self.stays = (valid && !ready).then_some((beat, last));
         if !valid || !ready {
             return None;
         }
-        assert!(keep == 0xff || (last && keep & (keep + 1) == 0 && keep != 0), "tkeep {keep:02x}");
-        self.octets.extend_from_slice(&data.to_le_bytes()[..keep.count_ones() as usize]);
+        let octets = beat.keep.count_ones() as usize;
+        let contiguous = beat.keep & beat.keep.wrapping_add(1) == 0 && octets > 0;
+        assert!(contiguous && (last || octets == full), "tkeep {:02x}", beat.keep);
+        self.octets.extend_from_slice(&beat.data[..octets]);
         last.then(|| std::mem::take(&mut self.octets))
     }
 }
@@ -138,6 +109,8 @@ struct Model {
     left: Option<u64>,
     leaving: Option<u64>,
     settled: bool,
+    /// With beats of more than 64 bits: octets that have left and are not taken off yet.
+    left_octets: u64,
     arrivals: VecDeque<Arrival>,
     stored: VecDeque<Vec<u8>>,
     free_at: u64,
@@ -170,6 +143,10 @@ impl std::fmt::Display for At {
 pub struct Bench {
     pub core: Core,
     pub input: In,
+    wires: Wires,
+    /// Octets of a beat, and frames that may wait for the algorithm.
+    beat: usize,
+    events: usize,
     pub random: Random,
     variant: Variant,
     buffer: u64,
@@ -178,7 +155,7 @@ pub struct Bench {
     model: Model,
     clock: u64,
     /// Beats that are still to be given.
-    beats: VecDeque<(u64, u8, bool, bool)>,
+    beats: VecDeque<(Wires, bool, bool)>,
     out: Gathering,
     out_message: Gathering,
     /// One clock in this number has a beat.
@@ -203,12 +180,31 @@ impl Bench {
         Self::of(Core::Large(cp_large::Core::new(seed)), false, LARGE_BUFFER, seed)
     }
 
+    /// QCN's for 100 Gb/s: with beats of 512 bits.
+    pub fn of_100g(seed: u64) -> Self {
+        Self::of(Core::Wide512(cp_100g::Core::new(seed)), false, BUFFER, seed)
+    }
+
+    /// QCN's with beats of 128 or 256 bits.
+    #[cfg(feature = "widths")]
+    pub fn of_width(bits: usize, seed: u64) -> Self {
+        let core = match bits {
+            128 => Core::Wide128(cp_qcn_128::Core::new(seed)),
+            _ => Core::Wide256(cp_qcn_256::Core::new(seed)),
+        };
+        Self::of(core, false, BUFFER, seed)
+    }
+
     fn of(core: Core, smcc: bool, buffer: u64, seed: u64) -> Self {
         let variant = if smcc { Variant { smcc, sampling: Sampling::Count, ..TABLE } } else { TABLE };
         let settings = Settings::default();
+        let (beat, events) = core.sizes();
         Self {
             core,
             input: In::default(),
+            wires: Wires::NONE,
+            beat,
+            events,
             random: Random::new(seed),
             variant,
             buffer,
@@ -241,7 +237,7 @@ impl Bench {
         self.input.cp_id_i = self.random.next();
         self.input.cnm_priority_i = self.random.below(8) as u8;
         self.input.rst_i = true;
-        let out = self.core.clock(&self.input);
+        let Given { out, .. } = self.core.clock(&self.input, &self.wires);
         if self.input.s_axis_tvalid && out.s_axis_tready {
             self.input.s_axis_tvalid = false;
         }
@@ -275,18 +271,25 @@ impl Bench {
     /// Nothing is in flight.
     pub fn idle(&self) -> bool {
         let m = &self.model;
-        let streams = m.stored.is_empty() && m.messages.is_empty() && m.left.is_none() && m.leaving.is_none();
+        let streams = m.stored.is_empty()
+            && m.messages.is_empty()
+            && m.left.is_none()
+            && m.leaving.is_none()
+            && m.left_octets == 0;
         streams && self.waiting() == 0 && m.whole.is_empty() && m.arrivals.is_empty() && m.answer.is_none()
     }
 
     pub fn send(&mut self, frame: &Sending) {
-        let beats = frame.octets.len().div_ceil(8);
+        let beats = frame.octets.len().div_ceil(self.beat);
         let hole = if self.random.one_in(2) { beats - 1 } else { self.random.below(beats as u64) as usize };
-        for (n, octets) in frame.octets.chunks(8).enumerate() {
-            let mut data = self.random.next().to_le_bytes();
+        for (n, octets) in frame.octets.chunks(self.beat).enumerate() {
+            let mut data = [0; WIDEST];
+            for part in data[..self.beat].chunks_mut(8) {
+                part.copy_from_slice(&self.random.next().to_le_bytes());
+            }
             data[..octets.len()].copy_from_slice(octets);
             let last = n + 1 == beats;
-            let keep = ((1u16 << octets.len()) - 1) as u8;
+            let keep = !0 >> (64 - octets.len());
             let keep = match (frame.hole && n == hole, keep) {
                 (true, 1) => 0,
                 (true, _) => keep & !1,
@@ -294,7 +297,7 @@ impl Bench {
             };
             // The flag counts with the last beat alone.
             let user = if last { frame.bad } else { self.random.one_in(4) };
-            self.beats.push_back((u64::from_le_bytes(data), keep, last, user));
+            self.beats.push_back((Wires { data, keep }, last, user));
         }
     }
 
@@ -306,15 +309,15 @@ impl Bench {
     pub fn clock(&mut self) -> Out {
         let now = self.clock;
         if !self.input.s_axis_tvalid && !self.beats.is_empty() && self.random.one_in(self.pause) {
-            let (data, keep, last, user) = self.beats.pop_front().expect("there is one");
+            let (wires, last, user) = self.beats.pop_front().expect("there is one");
             self.input.s_axis_tvalid = true;
-            (self.input.s_axis_tdata, self.input.s_axis_tkeep) = (data, keep);
+            self.wires = wires;
             (self.input.s_axis_tlast, self.input.s_axis_tuser) = (last, user);
         }
         self.input.m_axis_tready = self.random.below(256) < self.sink;
         self.input.m_axis_message_tready = self.random.below(256) < self.message_sink;
         self.input.random_i = if self.random.one_in(16) { u32::MAX } else { self.random.word() };
-        let out = self.core.clock(&self.input);
+        let Given { out, data, message } = self.core.clock(&self.input, &self.wires);
 
         let seen = Counters {
             frames: out.frames_o,
@@ -328,25 +331,25 @@ impl Bench {
         assert_eq!(seen, self.model.counters, "{}", self.at());
         assert_eq!(out.s_axis_tready, self.model.ready, "{}", self.at());
         assert!(!out.m_axis_tuser && !out.m_axis_message_tuser);
-        self.queue(&out);
+        self.queue(&out, data);
         let called_for = self.algorithm(&out);
-        self.notifier(&out, called_for);
+        self.notifier(&out, message, called_for);
         self.clock = now + 1;
         out
     }
 
     /// The streams of data, and the queue between them.
-    fn queue(&mut self, out: &Out) {
+    fn queue(&mut self, out: &Out, beat: Wires) {
         let (now, at) = (self.clock, self.at());
         let events = self.model.arrivals.iter().filter(|arrival| arrival.shows_at <= now).count();
-        let m = &mut self.model;
+        let (m, wide) = (&mut self.model, self.beat > 8);
         assert_eq!(u64::from(out.queue_o), m.queue, "{at}");
         assert!(m.queue <= self.buffer, "{at}");
 
         let took = m.queue;
         let coming = m.whole.iter_mut().find(|frame| frame.good && frame.at + 2 == now);
         // A frame that has left is taken off when it has stood for a clock, and no frame comes or is decided.
-        let settled = std::mem::take(&mut m.settled) && coming.is_none();
+        let (settled, comes) = (std::mem::take(&mut m.settled) && coming.is_none(), coming.is_some());
         if let Some(frame) = coming {
             m.with_frame = m.queue + frame.len();
         }
@@ -360,6 +363,10 @@ impl Bench {
             m.queue -= octets;
         } else {
             m.settled = m.leaving.is_some();
+        }
+        // With wide beats all that has left is, when no frame comes.
+        if wide && !comes {
+            m.queue -= std::mem::take(&mut m.left_octets);
         }
         if m.whole.iter().any(|frame| !frame.good && frame.at + 2 == now) {
             m.counters.bad += 1;
@@ -384,11 +391,13 @@ impl Bench {
             }
         }
 
-        if let Some(octets) = m.left.take() {
-            m.leaving = Some(octets);
+        match m.left.take() {
+            Some(octets) if wide => m.left_octets += octets,
+            Some(octets) => m.leaving = Some(octets),
+            None => (),
         }
-        let (data, keep, last) = (out.m_axis_tdata, out.m_axis_tkeep, out.m_axis_tlast);
-        if let Some(frame) = self.out.clock(out.m_axis_tvalid, self.input.m_axis_tready, data, keep, last) {
+        let (valid, ready, last) = (out.m_axis_tvalid, self.input.m_axis_tready, out.m_axis_tlast);
+        if let Some(frame) = self.out.clock(valid, ready, beat, last, self.beat) {
             assert_eq!(Some(&frame), m.stored.front(), "{at}");
             m.stored.pop_front();
             m.left = Some(frame.len() as u64 + 4);
@@ -398,10 +407,10 @@ impl Bench {
         let taken = self.input.s_axis_tvalid && m.ready;
         let ends = taken && self.input.s_axis_tlast;
         if taken {
-            let keep = self.input.s_axis_tkeep;
-            let octets = if ends { keep.count_ones() as usize } else { 8 };
+            let keep = self.wires.keep;
+            let octets = if ends { keep.count_ones() as usize } else { self.beat };
             m.hole |= keep == 0 || keep & keep.wrapping_add(1) != 0;
-            m.coming.extend_from_slice(&self.input.s_axis_tdata.to_le_bytes()[..octets]);
+            m.coming.extend_from_slice(&self.wires.data[..octets]);
             self.input.s_axis_tvalid = false;
             if ends {
                 let octets = std::mem::take(&mut m.coming);
@@ -415,9 +424,10 @@ impl Bench {
                 });
             }
         }
-        let full = events == EVENTS;
+        // With wide beats two frames may come before a third is held back, and only a clock is between frames.
+        let full = events + if wide { 2 } else { 0 } >= self.events;
         self.held += u64::from(full);
-        m.ready = !ends && !m.ended && !full;
+        m.ready = !ends && (wide || !m.ended) && !full;
         m.ended = ends;
     }
 
@@ -475,22 +485,23 @@ impl Bench {
     }
 
     /// The maker of the frames of messages, and their stream.
-    fn notifier(&mut self, out: &Out, called_for: Option<Expected>) {
+    fn notifier(&mut self, out: &Out, beat: Wires, called_for: Option<Expected>) {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;
         assert_eq!(out.m_axis_message_tvalid, m.message_valid, "{at}");
-        let (data, keep, last) = (out.m_axis_message_tdata, out.m_axis_message_tkeep, out.m_axis_message_tlast);
-        let ready = self.input.m_axis_message_tready;
-        if let Some(frame) = self.out_message.clock(out.m_axis_message_tvalid, ready, data, keep, last) {
+        let (ready, last) = (self.input.m_axis_message_tready, out.m_axis_message_tlast);
+        let full_beat = self.beat;
+        if let Some(frame) = self.out_message.clock(out.m_axis_message_tvalid, ready, beat, last, full_beat) {
             let message = m.messages.pop_front().expect("the sample called for a message");
             assert_eq!(frame, message.octets, "{at}");
             assert_eq!(wire::read(&frame), message.says, "{at}");
             self.messages_out += 1;
         }
         let full = m.waiting.len() == MESSAGES;
-        // A word is chosen, then put into its half of a beat; both wait while a beat is not taken.
+        // A word is chosen, then put into its place in a beat; both wait while a beat is not taken.
         if !m.message_valid || ready {
-            m.message_valid = m.chosen.is_some_and(|word| word % 2 == 1 || word == WORDS - 1);
+            let words = (full_beat / 4) as u32;
+            m.message_valid = m.chosen.is_some_and(|word| (word + 1) % words == 0 || word == WORDS - 1);
             m.chosen = None;
             if m.waiting.front().is_some_and(|&shows_at| shows_at <= now) {
                 m.chosen = Some(m.word);

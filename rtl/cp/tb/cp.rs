@@ -8,6 +8,8 @@ mod expected;
 mod reference;
 #[path = "wire.rs"]
 mod wire;
+#[path = "wires.rs"]
+mod wires;
 
 use bench::{BUFFER, Bench, Counters, LARGE_BUFFER, MAX_OCTETS, Sending};
 use penstock_cosim::{Random, at_least};
@@ -78,8 +80,8 @@ fn settings(random: &mut Random) -> Settings {
 }
 
 /// Long random operation with resets in the middle of everything.
-fn lock_step(smcc: bool, clocks: u64, seed: u64) {
-    let mut bench = Bench::new(smcc, seed);
+fn lock_step(bench: Bench, smcc: bool, clocks: u64, seed: u64) {
+    let mut bench = bench;
     let mut random = Random::new(!seed);
     let mut total = Counters::default();
     for _ in 0..clocks / EPISODE {
@@ -136,12 +138,25 @@ fn lock_step(smcc: bool, clocks: u64, seed: u64) {
 
 #[test]
 fn qcn_in_lock_step() {
-    lock_step(false, at_least(2_000_000), 1);
+    lock_step(Bench::new(false, 1), false, at_least(2_000_000), 1);
 }
 
 #[test]
 fn smcc_in_lock_step() {
-    lock_step(true, at_least(2_000_000), 2);
+    lock_step(Bench::new(true, 2), true, at_least(2_000_000), 2);
+}
+
+#[test]
+fn beats_of_512_bits_in_lock_step() {
+    lock_step(Bench::of_100g(9), false, at_least(1_000_000), 9);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_128_and_256_bits_in_lock_step() {
+    for bits in [128, 256] {
+        lock_step(Bench::of_width(bits, 10), false, at_least(2_000_000), 10);
+    }
 }
 
 /// The published settings of Kabbani and Yasuda 2010.
@@ -182,6 +197,42 @@ fn ten_gigabit_per_second_without_loss() {
         let seen = bench.counters();
         assert_eq!((u64::from(seen.frames), seen.dropped, seen.bad), (frames, 0, 0));
         assert_eq!(bench.frames_out, frames);
+        assert!(seen.sampled > 10);
+    }
+}
+
+/// 100 Gb/s with preamble and gap, 512 bits at 322.265625 MHz, in every clock. The core takes each beat in the clock in which the
+/// line has it, or the next, and loses none.
+#[test]
+fn hundred_gigabit_per_second_without_loss() {
+    const CLOCK_HZ: u64 = 322_265_625;
+    const LINE_RATE: u64 = 100_000_000_000;
+    // Frames of two beats take three clocks, in which 97 octets come.
+    for lengths in [&[64][..], &[64, 65, 68], &[97, 128, 132], &[136, 197, 1518], &[1522]] {
+        let mut bench = Bench::of_100g(3);
+        let mut random = Random::new(3);
+        bench.reset(Settings { q_eq: 1000, ..PAPER });
+        // The time of the line, in bit × Hz: a clock has as many as the rate has bit/s.
+        let (mut sent, mut free_at, mut most) = (0u64, 0u64, 0);
+        for clock in 0..200_000u64 {
+            if clock * LINE_RATE >= free_at {
+                let length = lengths[random.below(lengths.len() as u64) as usize];
+                let mut frame = of(length - 4, &mut random);
+                frame.octets[12..14].copy_from_slice(&[0x08, 0x00]);
+                bench.send(&frame);
+                free_at += (length as u64 + 20) * 8 * CLOCK_HZ;
+                sent += 1;
+            }
+            bench.clock();
+            most = most.max(bench.waiting());
+        }
+        run_until_idle(&mut bench);
+        let seen = bench.counters();
+        println!("{lengths:?}: {sent} frames, at most {most} beats wait, {} sampled", seen.sampled);
+        assert_eq!((u64::from(seen.frames), seen.dropped, seen.bad), (sent, 0, 0));
+        assert_eq!((bench.frames_out, bench.held), (sent, 0));
+        // No more than the frame that has just come.
+        assert!(most <= 1 + lengths.iter().max().expect("a length").div_ceil(64), "{most} beats");
         assert!(seen.sampled > 10);
     }
 }

@@ -24,7 +24,7 @@ module delay_line
   parameter int unsigned MaxBeats = 192,
   // Bits of an address and of a word; not to be set.
   parameter int unsigned AddressW = $clog2(Words),
-  parameter int unsigned WordW = StampW + 64 + 5
+  parameter int unsigned WordW = StampW + DataW + BeatCountW + 2
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -77,8 +77,8 @@ module delay_line
 
   typedef struct packed {
     logic [StampW-1:0] due;
-    logic [63:0]       data;
-    logic [2:0]        octets;
+    logic [DataW-1:0]  data;
+    beat_count_t       octets;
     logic              last;
     logic              user;
   } word_t;
@@ -95,17 +95,17 @@ module delay_line
   end
 
   // In: a frame is taken if there is room for the longest one.
-  logic  [AddressW:0] write_q;
-  logic  [AddressW:0] read_q;
-  logic               room_q;
-  logic               in_frame_q;
-  logic               dropping_q;
-  logic  [ BeatW-1:0] beats_q;
-  logic               truncates;
-  logic               too_long;
-  logic               stores;
-  logic  [       2:0] octets;
-  word_t              word_q;
+  logic        [AddressW:0] write_q;
+  logic        [AddressW:0] read_q;
+  logic                     room_q;
+  logic                     in_frame_q;
+  logic                     dropping_q;
+  logic        [ BeatW-1:0] beats_q;
+  logic                     truncates;
+  logic                     too_long;
+  logic                     stores;
+  beat_count_t              octets;
+  word_t                    word_q;
 
   assign s_axis_tready = 1'b1;
   assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;
@@ -114,7 +114,7 @@ module delay_line
 
   always_comb begin
     octets = '0;
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) octets = 3'(i);
+    for (int unsigned i = 1; i < BeatOctets; ++i) if (s_axis.keep[i]) octets = beat_count_t'(i);
   end
 
   always_ff @(posedge clk_i) begin
@@ -331,7 +331,7 @@ module delay_line
   always_ff @(posedge clk_i) begin
     if (space) begin
       m_axis.data <= head.data;
-      m_axis.keep <= 8'hff >> (3'd7 - head.octets);
+      m_axis.keep <= keep_of(head.octets);
       m_axis.last <= head.last;
       m_axis.user <= head.user;
     end

@@ -35,7 +35,7 @@ module delay_line_block
   output var logic [      31:0] late_o
 );
   localparam int unsigned AddressW = unsigned'($clog2(Words));
-  localparam int unsigned WordW = StampW + 64 + 5;
+  localparam int unsigned WordW = StampW + DataW + BeatCountW + 2;
 
   logic                write;
   logic [AddressW-1:0] write_address;

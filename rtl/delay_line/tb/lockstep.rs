@@ -5,17 +5,19 @@
 
 use std::collections::VecDeque;
 
+use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source, length};
 use penstock_cosim::{
-    Random, at_least, delay_line, delay_line_block, delay_line_small, delay_line_stamp,
-    stream::{Beat, Frame, Sink, Source, length},
+    Random, at_least, delay_line, delay_line_block, delay_line_block_512, delay_line_small, delay_line_stamp,
 };
+#[cfg(feature = "widths")]
+use penstock_cosim::{delay_line_block_128, delay_line_block_256};
 
 /// The least delay: four clocks and those of a read.
 const LEAST: u64 = 6;
 
 macro_rules! given {
     ($module:ident, $reset:expr, $delay:expr, $shown:expr, $ready:expr) => {{
-        let beat: Beat = $shown.unwrap_or_default();
+        let beat: Beat<_> = $shown.unwrap_or_default();
         $module::In {
             rst_i: $reset,
             delay_i: $delay,
@@ -55,14 +57,14 @@ impl Memory {
 }
 
 /// A stream with frames and gaps; beats come as a line brings them, never waiting.
-struct Traffic {
-    source: Source,
+struct Traffic<D: Data> {
+    source: Source<D>,
     load: u64,
     gaps: u64,
 }
 
-impl Traffic {
-    fn next(&mut self, random: &mut Random) -> Option<Beat> {
+impl<D: Data> Traffic<D> {
+    fn next(&mut self, random: &mut Random) -> Option<Beat<D>> {
         if self.source.left() < 50 && random.one_in(self.load) {
             let length = length(random);
             let mut frame = Frame::random(random, length);
@@ -74,7 +76,11 @@ impl Traffic {
     }
 }
 
-fn delays(mut clock: impl FnMut(bool, u32, Option<Beat>) -> (Option<Beat>, [u32; 3]), longest: u64, seed: u64) {
+fn delays<D: Data>(
+    mut clock: impl FnMut(bool, u32, Option<Beat<D>>) -> (Option<Beat<D>>, [u32; 3]),
+    longest: u64,
+    seed: u64,
+) {
     let mut random = Random::new(seed);
     let mut traffic = Traffic { source: Source::default(), load: 1, gaps: 1 };
     let mut coming = VecDeque::new();
@@ -104,7 +110,7 @@ fn delays(mut clock: impl FnMut(bool, u32, Option<Beat>) -> (Option<Beat>, [u32;
             coming.pop_front();
             beats += 1;
         }
-        let wanted: Option<Beat> = wanted;
+        let wanted: Option<Beat<D>> = wanted;
         assert_eq!(left, wanted, "in clock {now}, delay {delay}");
         assert_eq!(counts, [0; 3], "nothing dropped, cut or late, in clock {now}");
         if let Some(beat) = shown {
@@ -131,18 +137,30 @@ fn external_memory() {
     );
 }
 
-#[test]
-fn block_memory() {
-    let mut core = delay_line_block::Core::new(53);
-    delays(
-        |reset, delay, shown| {
-            let out = core.clock(&given!(delay_line_block, reset, delay, shown, true));
-            (out.m_axis_tvalid.then_some(beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
-        },
-        820,
-        54,
-    );
+/// A test of a build in block RAM.
+macro_rules! block_memory {
+    ($name:ident, $module:ident, $seed:expr) => {
+        #[test]
+        fn $name() {
+            let mut core = $module::Core::new($seed);
+            delays(
+                |reset, delay, shown| {
+                    let out = core.clock(&given!($module, reset, delay, shown, true));
+                    (out.m_axis_tvalid.then_some(beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
+                },
+                820,
+                $seed + 1,
+            );
+        }
+    };
 }
+
+block_memory!(block_memory, delay_line_block, 53);
+block_memory!(block_memory_512, delay_line_block_512, 60);
+#[cfg(feature = "widths")]
+block_memory!(block_memory_128, delay_line_block_128, 62);
+#[cfg(feature = "widths")]
+block_memory!(block_memory_256, delay_line_block_256, 64);
 
 /// The small line's memory, beats, and its longest frame.
 const WORDS: usize = 128;

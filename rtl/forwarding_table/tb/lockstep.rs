@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::{
-    Random, at_least, forwarding_table, forwarding_table_parallel,
-    stream::{Beat, Frame, Sink, Source, length},
-};
+use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source, length};
+use penstock_cosim::{Random, at_least, forwarding_table, forwarding_table_512, forwarding_table_parallel};
+#[cfg(feature = "widths")]
+use penstock_cosim::{forwarding_table_128, forwarding_table_256};
 
 /// Inputs and outputs of both builds: their ports have the same names.
 macro_rules! clock {
     ($module:ident) => {
-        |core: &mut $module::Core, given: &Given| {
+        |core: &mut $module::Core, given: &Given<_>| {
             let beat = given.shown.unwrap_or_default();
             let out = core.clock(&$module::In {
                 rst_i: given.reset,
@@ -52,19 +52,19 @@ struct Entry {
     ports: u8,
 }
 
-struct Given {
+struct Given<D: Data> {
     reset: bool,
     stop: bool,
     write: Option<Entry>,
     default_ports: u8,
-    shown: Option<Beat>,
+    shown: Option<Beat<D>>,
     ready: bool,
 }
 
-struct Shown {
+struct Shown<D: Data> {
     ready: bool,
     valid: bool,
-    beat: Beat,
+    beat: Beat<D>,
     ports: u8,
     counts: (u32, u32),
 }
@@ -79,9 +79,9 @@ fn address(random: &mut Random, young: bool) -> u64 {
     0x0200_0000_0000 + random.below(24) + (random.below(2) << 47) + (random.below(2) << 16)
 }
 
-fn forwards<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Shown, search: u64) {
+fn forwards<C, D: Data>(mut core: C, clock: impl Fn(&mut C, &Given<D>) -> Shown<D>, search: u64) {
     let mut random = Random::new(41);
-    let (mut source, mut sink) = (Source::default(), Sink::default());
+    let (mut source, mut sink) = (Source::<D>::default(), Sink::default());
     let mut table = [Entry::default(); ENTRIES];
     // Frames in flight, with their ports.
     let mut coming: VecDeque<(Frame, Option<u8>)> = VecDeque::new();
@@ -99,7 +99,7 @@ fn forwards<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Shown, search: u64
         let reset = ends && !stop;
         since_reset += 1;
         // Behind a reset the first entry changes often until a frame comes, and for the address of that frame.
-        let young = |source: &Source| since_reset < 300 && source.left() == 0;
+        let young = |source: &Source<D>| since_reset < 300 && source.left() == 0;
         if ends {
             (stalls, gaps, load) = (1 + random.below(3), 1 + random.below(3), 1 + random.below(200));
             default_ports = random.below(16) as u8;
@@ -200,4 +200,16 @@ fn one_entry_a_clock() {
 #[test]
 fn four_entries_a_clock() {
     forwards(forwarding_table_parallel::Core::new(43), clock!(forwarding_table_parallel), 4 + 4);
+}
+
+#[test]
+fn beats_of_512_bits() {
+    forwards(forwarding_table_512::Core::new(44), clock!(forwarding_table_512), 16 + 4);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_128_and_256_bits() {
+    forwards(forwarding_table_128::Core::new(45), clock!(forwarding_table_128), 16 + 4);
+    forwards(forwarding_table_256::Core::new(46), clock!(forwarding_table_256), 16 + 4);
 }

@@ -2,69 +2,73 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::{
-    Random, at_least, frame_arbiter, frame_arbiter_strict,
-    stream::{Beat, Frame, Sink, Source, length},
-};
+use penstock_cosim::bits::Bits;
+use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source, length};
+use penstock_cosim::{Random, at_least};
 
-/// The outputs of both builds, in one shape.
-struct Ports {
+/// The outputs of all builds, in one shape.
+struct Ports<D: Data> {
     ready: u64,
     valid: bool,
-    beat: Beat,
+    beat: Beat<D>,
     source: usize,
 }
 
 /// Inputs of the arbiter in a clock.
-struct Inputs<'a> {
+struct Inputs<'a, D: Data> {
     reset: bool,
-    shown: &'a [Option<Beat>],
+    shown: &'a [Option<Beat<D>>],
     hold: bool,
     ready: bool,
 }
 
-impl Inputs<'_> {
-    fn bits(&self, bit: impl Fn(&Beat) -> bool) -> u8 {
+impl<D: Data> Inputs<'_, D> {
+    fn bits(&self, bit: impl Fn(&Beat<D>) -> bool) -> u8 {
         self.shown.iter().enumerate().map(|(i, b)| u8::from(b.as_ref().is_some_and(&bit)) << i).sum()
     }
 
-    fn data(&self, word: usize) -> u32 {
-        self.shown[word / 2].map_or(0xdead_beef, |beat| (beat.data >> (32 * (word % 2))) as u32)
-    }
-
-    fn keep(&self) -> u32 {
-        self.shown.iter().enumerate().map(|(i, b)| u32::from(b.map_or(0, |b| b.keep)) << (8 * i)).sum()
+    /// Puts the octets of all inputs and their marks onto the pins.
+    fn put(&self, data: &mut impl Bits, keep: &mut impl Bits) {
+        for (input, beat) in self.shown.iter().enumerate() {
+            let octets = beat.map_or(vec![0xde; D::OCTETS], |beat| beat.data.octets());
+            for (n, octet) in octets.iter().enumerate() {
+                data.put(8 * (input * D::OCTETS + n), 8, (*octet).into());
+            }
+            keep.put(input * D::OCTETS, D::OCTETS, beat.map_or(0, |beat| beat.keep.into()));
+        }
     }
 }
 
-fn round_robin(core: &mut frame_arbiter::Core, i: &Inputs) -> Ports {
-    let out = core.clock(&frame_arbiter::In {
-        rst_i: i.reset,
-        hold_i: i.hold,
-        m_axis_tready: i.ready,
-        s_axis_tdata: std::array::from_fn(|word| i.data(word)),
-        s_axis_tkeep: i.keep(),
-        s_axis_tlast: i.bits(|b| b.last),
-        s_axis_tuser: i.bits(|b| b.user),
-        s_axis_tvalid: i.bits(|_| true),
-    });
-    let beat = Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
-    Ports { ready: out.s_axis_tready.into(), valid: out.m_axis_tvalid, beat, source: out.m_axis_source_o.into() }
-}
-
-fn strict(core: &mut frame_arbiter_strict::Core, i: &Inputs) -> Ports {
-    let out = core.clock(&frame_arbiter_strict::In {
-        rst_i: i.reset,
-        hold_i: i.hold,
-        m_axis_tready: i.ready,
-        s_axis_tdata: std::array::from_fn(|word| i.data(word)),
-        s_axis_tkeep: i.keep() as u16,
-        s_axis_tlast: i.bits(|b| b.last),
-        s_axis_tuser: i.bits(|b| b.user),
-        s_axis_tvalid: i.bits(|_| true),
-    });
-    let beat = Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
-    Ports { ready: out.s_axis_tready.into(), valid: out.m_axis_tvalid, beat, source: usize::from(out.m_axis_source_o) }
+/// A test of a build: its number of inputs, whether the lowest always comes first, and the data of a beat.
+macro_rules! serves {
+    ($name:ident, $core:ident, $data:ty, $count:expr, $strict:expr) => {
+        #[test]
+        fn $name() {
+            use penstock_cosim::$core::{Core, In};
+            let mut core = Core::new(3);
+            arbitrates::<$data>($count, $strict, at_least(2_000_000), |given| {
+                let mut input = In {
+                    rst_i: given.reset,
+                    hold_i: given.hold,
+                    m_axis_tready: given.ready,
+                    s_axis_tlast: given.bits(|b| b.last),
+                    s_axis_tuser: given.bits(|b| b.user),
+                    s_axis_tvalid: given.bits(|_| true),
+                    ..In::default()
+                };
+                given.put(&mut input.s_axis_tdata, &mut input.s_axis_tkeep);
+                let out = core.clock(&input);
+                let beat = Beat {
+                    data: out.m_axis_tdata,
+                    keep: out.m_axis_tkeep,
+                    last: out.m_axis_tlast,
+                    user: out.m_axis_tuser,
+                };
+                let source = usize::from(out.m_axis_source_o);
+                Ports { ready: out.s_axis_tready.into(), valid: out.m_axis_tvalid, beat, source }
+            });
+        }
+    };
 }
 
 /// The rule of choice, apart from the arbiter: after the last one served, or from the lowest on.
@@ -74,14 +78,14 @@ fn choice(waits: &[bool], served: usize, strict: bool) -> Option<usize> {
     (0..count).map(|step| (from + step) % count).find(|&input| waits[input])
 }
 
-fn arbitrates(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&Inputs) -> Ports) {
+fn arbitrates<D: Data>(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&Inputs<'_, D>) -> Ports<D>) {
     let mut random = Random::new(2);
-    let mut sources = vec![Source::default(); count];
+    let mut sources = vec![Source::<D>::default(); count];
     let mut sent = vec![VecDeque::new(); count];
     let mut sink = Sink::default();
     // The arbiter's state, in words: the input that is served, whether it still is, and the beat that was taken.
     let (mut served, mut busy, mut in_frame) = (count - 1, false, false);
-    let mut taken: Option<(usize, Beat)> = None;
+    let mut taken: Option<(usize, Beat<D>)> = None;
     let (mut load, mut gaps, mut stalls, mut holds) = (1, 1, 1, 1);
     let (mut frames, mut since_reset) = (0u64, 0);
     for now in 0..clocks {
@@ -137,14 +141,10 @@ fn arbitrates(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&In
     assert!(frames > clocks / 200, "{frames} frames passed");
 }
 
-#[test]
-fn serves_in_turn() {
-    let mut core = frame_arbiter::Core::new(3);
-    arbitrates(4, false, at_least(2_000_000), |inputs| round_robin(&mut core, inputs));
-}
-
-#[test]
-fn serves_the_first_first() {
-    let mut core = frame_arbiter_strict::Core::new(4);
-    arbitrates(2, true, at_least(2_000_000), |inputs| strict(&mut core, inputs));
-}
+serves!(serves_in_turn, frame_arbiter, u64, 4, false);
+serves!(serves_the_first_first, frame_arbiter_strict, u64, 2, true);
+serves!(serves_512_bits_in_turn, frame_arbiter_512, [u32; 16], 4, false);
+#[cfg(feature = "widths")]
+serves!(serves_128_bits_in_turn, frame_arbiter_128, [u32; 4], 4, false);
+#[cfg(feature = "widths")]
+serves!(serves_256_bits_in_turn, frame_arbiter_256, [u32; 8], 4, false);

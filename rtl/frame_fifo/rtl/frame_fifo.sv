@@ -46,11 +46,11 @@ module frame_fifo
   end
 
   typedef struct packed {
-    logic        user;
-    logic        last;
+    logic             user;
+    logic             last;
     // Octets less 1.
-    logic [2:0]  octets;
-    logic [63:0] data;
+    beat_count_t      octets;
+    logic [DataW-1:0] data;
   } word_t;
   typedef logic [AddressW:0] pointer_t;
 
@@ -83,7 +83,7 @@ module frame_fifo
 
   always_comb begin
     word = '{user: s_axis.user, last: s_axis.last, octets: '0, data: s_axis.data};
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) word.octets = 3'(i);
+    for (int unsigned i = 1; i < BeatOctets; ++i) if (s_axis.keep[i]) word.octets = BeatCountW'(i);
   end
 
   always_ff @(posedge clk) begin
@@ -179,7 +179,7 @@ module frame_fifo
   assign m_axis = '{
           user: head.user,
           last: head.last,
-          keep: 8'hff >> (3'd7 - head.octets),
+          keep: keep_of(head.octets),
           data: head.data
       };
 
@@ -212,7 +212,7 @@ module frame_fifo
   // quarters on, no sooner and no later; none is refused while more than two slots are free.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [68:0] past_head_q;
+  word_t past_head_q;
   logic [PrefetchW-1:0] available;
   logic [AddressW:0] past_used_q;
 

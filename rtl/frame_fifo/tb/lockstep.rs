@@ -3,8 +3,10 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::stream::{BEAT, Beat, Frame, Sink, Source, length};
-use penstock_cosim::{Random, at_least, frame_fifo, frame_fifo_small};
+use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source, length};
+use penstock_cosim::{Random, at_least, frame_fifo, frame_fifo_512, frame_fifo_small};
+#[cfg(feature = "widths")]
+use penstock_cosim::{frame_fifo_128, frame_fifo_256};
 
 /// Clocks from the last beat of a lone frame to its first at the output.
 const LATENCY: u64 = 5;
@@ -62,17 +64,18 @@ impl Memory {
 }
 
 macro_rules! frames_are_whole {
-    ($name:ident, $core:ident, $words:expr, $clocks:expr, $seed:expr) => {
+    ($name:ident, $core:ident, $data:ty, $words:expr, $clocks:expr, $seed:expr) => {
         #[test]
         fn $name() {
             use $core::{Core, In};
+            const BEAT: usize = <$data as Data>::OCTETS;
             let words: usize = $words;
             let mut random = Random::new($seed);
             let mut core = Core::new($seed);
             let (mut clock, mut passed, mut lost, mut crowded) = (0u64, 0u64, 0u64, 0u64);
             while clock < $clocks {
                 core.clock(&In { rst_i: true, ..In::default() });
-                let (mut source, mut sink) = (Source::default(), Sink::default());
+                let (mut source, mut sink) = (Source::<$data>::default(), Sink::default());
                 // Frames that are coming; those that are in, and whether there may have been no room for them.
                 let (mut coming, mut inside) = (VecDeque::new(), VecDeque::<(Frame, bool)>::new());
                 let (mut held, mut frames, mut dropped) = (0usize, 0u32, 0u32);
@@ -164,5 +167,10 @@ macro_rules! frames_are_whole {
     };
 }
 
-frames_are_whole!(large, frame_fifo, 512, at_least(2_000_000), 81);
-frames_are_whole!(small, frame_fifo_small, 32, at_least(2_000_000), 82);
+frames_are_whole!(large, frame_fifo, u64, 512, at_least(2_000_000), 81);
+frames_are_whole!(small, frame_fifo_small, u64, 32, at_least(2_000_000), 82);
+frames_are_whole!(wide_512, frame_fifo_512, [u32; 16], 512, at_least(2_000_000), 83);
+#[cfg(feature = "widths")]
+frames_are_whole!(wide_128, frame_fifo_128, [u32; 4], 512, at_least(2_000_000), 84);
+#[cfg(feature = "widths")]
+frames_are_whole!(wide_256, frame_fifo_256, [u32; 8], 512, at_least(2_000_000), 85);

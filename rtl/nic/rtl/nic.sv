@@ -123,6 +123,9 @@ module nic
   output var logic [ReactionPoints-1:0] sent_valid_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o
 );
+  if (DataW != 64 || RateW != 34) begin : gen_bad_width
+    $fatal(0, "DataW is 64 and RateW 34, which its registers have (instance %m)");
+  end
   if (ReactionPoints < 1 || ReactionPoints > MaxPoints) begin : gen_bad_points
     $fatal(0, "ReactionPoints is 1 to 4 (instance %m)");
   end

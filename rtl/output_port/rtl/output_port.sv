@@ -18,7 +18,7 @@ module output_port
   import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
-  // Clock rate, Hz, up to 2^28.
+  // Clock rate, Hz, up to 2^29.
   parameter int unsigned ClockHz = 125_000_000,
   // Octets that a frame takes on the line beside its own: 20 on Ethernet, 0 as the papers count.
   parameter int unsigned OctetsOnLine = LineOctets,
@@ -28,7 +28,7 @@ module output_port
   // as many. With free_soon_o it needs none.
   parameter int unsigned Slack = 0,
   // Bits of a number of entries; not to be set.
-  parameter int unsigned EntryW = $clog2(Entries + 1)
+  parameter int unsigned EntryW = unsigned'($clog2(Entries + 1))
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -65,7 +65,7 @@ module output_port
 );
   // Work on the line in bit × Hz: an octet is 8 × ClockHz of it, and a clock does as many as the rate is bit/s.
   localparam int unsigned WorkW = 50;
-  localparam int unsigned LateW = $clog2(Slack + 2);
+  localparam int unsigned LateW = unsigned'($clog2(Slack + 2));
   typedef logic signed [WorkW-1:0] work_t;
   localparam work_t OctetWork = work_t'(ClockHz) * 8;
   localparam int unsigned FirstOctets = MinOctets + FcsOctets + OctetsOnLine;
@@ -82,67 +82,36 @@ module output_port
   localparam longint unsigned HighestRate = FramesRate < BeatsRate ? FramesRate : BeatsRate;
   localparam rate_t Highest = HighestRate >> RateW != 0 ? '1 : rate_t'(HighestRate);
 
-  if (ClockHz < 1 || ClockHz > (1 << 28)) begin : gen_bad_clock
-    $fatal(0, "ClockHz is 1 to 2^28 (instance %m)");
+  if (ClockHz < 1 || ClockHz > (1 << 29)) begin : gen_bad_clock
+    $fatal(0, "ClockHz is 1 to 2^29 (instance %m)");
   end
   if (OctetsOnLine > 64) begin : gen_bad_line
     $fatal(0, "OctetsOnLine is at most 64 (instance %m)");
   end
-  if (Entries < 1 || Entries > 16) begin : gen_bad_entries
-    $fatal(0, "Entries is 1 to 16 (instance %m)");
+  if (DataW != 64) begin : gen_bad_width
+    $fatal(0, "DataW is 64; output_port_wide is for more (instance %m)");
   end
   if (Slack > 15) begin : gen_bad_slack
     $fatal(0, "Slack is at most 15 (instance %m)");
   end
 
-  // The schedule: the next change is loaded, compared, and done; three clocks each.
-  logic  [EntryW-1:0] entry_q;
-  logic               armed_q;
-  logic               due_q;
-  logic  [      47:0] next_at_q;
-  rate_t              next_rate_q;
-  rate_t              scheduled_q;
-  // These are neither 0 nor too high.
-  logic               next_open_q;
-  logic               scheduled_open_q;
+  rate_t scheduled_q;
+  logic  scheduled_open_q;
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      entry_q <= '0;
-      armed_q <= 1'b0;
-      due_q   <= 1'b0;
-    end else begin
-      due_q <= 1'b0;
-      if (due_q) begin
-        entry_q <= entry_q + 1'b1;
-      end else if (!armed_q) begin
-        armed_q <= entry_q < schedule_entries_i && 32'(entry_q) < Entries;
-      end else if (now_i >= next_at_q) begin
-        armed_q <= 1'b0;
-        due_q   <= 1'b1;
-      end
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (!armed_q && !due_q) begin
-      for (int unsigned i = 0; i < Entries; ++i) begin
-        if (entry_q == EntryW'(i)) begin
-          next_at_q   <= schedule_at_i[i];
-          next_rate_q <= schedule_rate_i[i];
-        end
-      end
-    end
-    // It is loaded two clocks before it is done.
-    next_open_q <= next_rate_q != '0 && next_rate_q <= Highest;
-    if (!rst_i && due_q) begin
-      scheduled_q      <= next_rate_q;
-      scheduled_open_q <= next_open_q;
-    end else if (rst_i || entry_q == '0) begin
-      scheduled_q      <= rate_i;
-      scheduled_open_q <= rate_i != '0 && rate_i <= Highest;
-    end
-  end
+  output_schedule #(
+      .Entries(Entries),
+      .Highest(Highest)
+  ) u_schedule (
+      .clk_i,
+      .rst_i,
+      .rate_i,
+      .schedule_entries_i,
+      .schedule_at_i,
+      .schedule_rate_i,
+      .now_i,
+      .rate_o(scheduled_q),
+      .open_o(scheduled_open_q)
+  );
 
   // The rate, and the first work of a frame, less that of the clock in which it starts.
   rate_t rate_q;
@@ -184,12 +153,12 @@ module output_port
   // The next beat is a frame's eighth, or one behind that.
   logic eighth_beat;
   logic long_q;
-  logic [3:0] octets;
+  logic [BeatCountW:0] octets;
   logic [3:0] octets_q;
 
   assign octets = octets_of(s_axis.keep);
 
-  always_ff @(posedge clk_i) octets_q <= octets;
+  always_ff @(posedge clk_i) octets_q <= 4'(octets);
 
   // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8. The 12 of an eighth beat that is
   // not the last is coded as 5, so that four bits are enough.
@@ -263,7 +232,7 @@ module output_port
   assign space         = !m_axis_tvalid || m_axis_tready;
   assign may_start     = allowed_q && space && s_axis_tvalid;
   assign start         = line_free && may_start;
-  // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
+  // A frame of more than 2^48 / (8 ClockHz) octets, 280 KB at 125 MHz, goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && ready_q;
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
@@ -437,8 +406,6 @@ module output_port
       if (start) assert (taken && !in_frame_q && work_q[WorkW-1]);
       if (taken && !in_frame_q) assert (start);
       if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
-      assert (32'(entry_q) <= Entries && !(armed_q && due_q));
-      if (armed_q || due_q) assert (32'(entry_q) < Entries);
     end
   end
 

@@ -1,11 +1,12 @@
 //! The output port against the line of the event simulator: when each frame starts.
 
 mod edges;
+mod wide;
 
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, at_least, output_port, output_port_bare, output_port_slack, output_port_ten_gig,
+    Random, at_least, output_port, output_port_25g, output_port_bare, output_port_slack, output_port_ten_gig,
     stream::{Beat, Frame, Sink, Source, length},
 };
 use penstock_schemes::BitRate;
@@ -332,6 +333,13 @@ fn reaches(core: Clocked, clock_hz: u64, rate: u64, line: u64) {
 fn reaches_the_rate_of_the_beats() {
     let mut core = output_port_ten_gig::Core::unchecked(6);
     reaches(&mut |given| core.clock(given), 156_250_000, 10_000_000_000, LINE);
+}
+
+/// 25 Gb/s at 390.625 MHz, the same.
+#[test]
+fn reaches_25_gbps() {
+    let mut core = output_port_25g::Core::unchecked(6);
+    reaches(&mut |given| core.clock(given), 390_625_000, 25_000_000_000, LINE);
 }
 
 /// With nothing between frames on the line the highest rate is that of nine beats, 11 clocks, and 64 octets with FCS.

@@ -46,33 +46,36 @@ module pfc_rx
     $fatal(0, "QuantumClocks is 1 to 65535 (instance %m)");
   end
 
-  // One beat is kept until the next says of which kind its frame is.
-  axis_t        beat_q;
-  logic         beat_valid_q;
-  logic         first_q;
-  logic         control_q;
-  logic  [ 3:0] index_q;
-  logic  [15:0] next_type;
-  logic  [63:0] octets;
-  logic         control;
-  logic         type_known;
-  logic         advance;
-  logic         space;
+  // Beats of 60 octets less 1; a larger number stands for all that is longer.
+  localparam logic [3:0] LastIndex = 4'(64 / BeatOctets - 1);
+  localparam logic [3:0] TooLong = LastIndex + 4'd2;
+  // Whether a first beat has the EtherType.
+  localparam bit TypeFirst = BeatOctets > 13;
 
-  // Octets in the order of the line, the first in the highest bits.
-  always_comb begin
-    for (int unsigned i = 0; i < 8; ++i) begin
-      octets[8*i+:8] = beat_q.data[8*(7-i)+:8];
-    end
-  end
+  // One beat is kept until it is known of which kind its frame is: it says so itself, or, with 8 octets, the next does.
+  axis_t       beat_q;
+  logic        beat_valid_q;
+  logic        named_q;
+  logic        first_q;
+  logic        control_q;
+  logic  [3:0] index_q;
+  logic        named;
+  logic        control;
+  logic        type_known;
+  logic        advance;
+  logic        space;
 
-  assign next_type = {s_axis.data[39:32], s_axis.data[47:40]};
+  // Two octets of a beat in the order of the line.
+  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
+    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
+  endfunction
+
+  assign named = s_axis.keep[13%BeatOctets] && word_at(s_axis.data, 12) == EtherTypeMacControl;
   assign space = !m_axis_tvalid || m_axis_tready;
-  assign type_known = !first_q || beat_q.last || s_axis_tvalid;
-  assign control = first_q
-      ? !beat_q.last && s_axis.keep[5] && next_type == EtherTypeMacControl : control_q;
-  // The first beat of a frame of MAC control has a slot too, so that its move does not wait for its EtherType.
-  assign advance = beat_valid_q && type_known && (space || control_q);
+  assign type_known = TypeFirst || !first_q || beat_q.last || s_axis_tvalid;
+  assign control = !first_q ? control_q : TypeFirst ? named_q : !beat_q.last && named;
+  // The first beat of a frame of MAC control has a slot too, so that with 8 octets its move does not wait for its EtherType.
+  assign advance = beat_valid_q && type_known && (space || (TypeFirst ? control : control_q));
   assign s_axis_tready = !beat_valid_q || advance;
 
   always_ff @(posedge clk_i) begin
@@ -87,16 +90,18 @@ module pfc_rx
       if (advance) begin
         first_q   <= beat_q.last;
         control_q <= control && !beat_q.last;
-        // 9 stands for all that is longer.
         if (beat_q.last) index_q <= '0;
-        else if (index_q != 4'd9) index_q <= index_q + 1'b1;
+        else if (index_q != TooLong) index_q <= index_q + 1'b1;
       end
       if (space) m_axis_tvalid <= advance && !control;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (s_axis_tready) beat_q <= s_axis;
+    if (s_axis_tready) begin
+      beat_q  <= s_axis;
+      named_q <= named;
+    end
     if (space) begin
       m_axis <= beat_q;
     end
@@ -107,25 +112,34 @@ module pfc_rx
   logic             opcode_q;
   logic [7:0]       enable_q;
   logic [7:0][15:0] times_q;
+  logic             address;
+  logic             opcode;
   logic             whole;
   logic             load_q;
 
-  // 60 octets end in the middle of the eighth beat.
-  assign whole = index_q == 4'd7 && beat_q.keep == 8'h0f && !beat_q.user;
+  // 60 octets.
+  assign whole = index_q == LastIndex && beat_q.keep == keep_of(
+      BeatCountW'(BeatOctets - 5)
+  ) && !beat_q.user;
+  // With 512 bits they stand in the last beat itself.
+  assign address = index_q != '0 ? address_q : {word_at(
+      beat_q.data, 0
+  ), word_at(
+      beat_q.data, 2
+  ), word_at(
+      beat_q.data, 4
+  )} == ControlAddress;
+  assign opcode = index_q != 4'(14 / BeatOctets) ? opcode_q : word_at(beat_q.data, 14) == PfcOpcode;
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
-      case (index_q)
-        4'd0: address_q <= octets[63:16] == ControlAddress;
-        4'd1: opcode_q <= octets[15:0] == PfcOpcode;
-        4'd2: begin
-          enable_q <= octets[55:48];
-          {times_q[0], times_q[1], times_q[2]} <= octets[47:0];
-        end
-        4'd3: {times_q[3], times_q[4], times_q[5], times_q[6]} <= octets;
-        4'd4: times_q[7] <= octets[63:48];
-        default: ;
-      endcase
+      address_q <= address;
+      opcode_q  <= opcode;
+      if (index_q == 4'(17 / BeatOctets)) enable_q <= beat_q.data[8*(17%BeatOctets)+:8];
+      for (int unsigned p = 0; p < 8; ++p) begin
+        if (index_q == 4'((18 + 2 * p) / BeatOctets))
+          times_q[p] <= word_at(beat_q.data, 18 + 2 * p);
+      end
     end
   end
 
@@ -133,9 +147,9 @@ module pfc_rx
   logic counts;
   logic malformed_q;
   logic other_q;
-  // The last beat of a frame of MAC control, which moves whatever comes: never its first.
-  assign ends   = beat_valid_q && !first_q && control_q && beat_q.last;
-  assign counts = ends && whole && address_q;
+  // The last beat of a frame of MAC control, which moves whatever comes: with 8 octets never its first.
+  assign ends   = beat_valid_q && beat_q.last && (TypeFirst ? control : !first_q && control_q);
+  assign counts = ends && whole && address;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -143,9 +157,9 @@ module pfc_rx
       malformed_q <= 1'b0;
       other_q     <= 1'b0;
     end else begin
-      load_q      <= counts && opcode_q;
+      load_q      <= counts && opcode;
       malformed_q <= ends && !counts;
-      other_q     <= counts && !opcode_q;
+      other_q     <= counts && !opcode;
     end
   end
 
@@ -215,7 +229,7 @@ module pfc_rx
         assert (passing_q == (!first_q && !control_q) && !(first_q && control_q));
         if (m_axis_tvalid && !m_axis.last) assert (passing_q);
         if (passing_q) assert (!(m_axis_tvalid && m_axis.last));
-        assert ((index_q == '0) == first_q && index_q <= 4'd9);
+        assert ((index_q == '0) == first_q && index_q <= TooLong);
       end
   end
 

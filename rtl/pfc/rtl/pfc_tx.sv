@@ -140,34 +140,41 @@ module pfc_tx
 
   assign full_o = full;
 
-  // The frame: 60 octets in eight beats.
-  logic              sending_q;
-  logic [ 2:0]       beat_q;
-  logic [ 7:0]       enable_q;
-  logic [ 7:0]       pause_q;
-  logic              advance;
-  logic [63:0]       octets;
-  logic [63:0]       data_q;
-  logic [ 7:0]       keep_q;
-  logic              last_q;
-  logic [ 7:0][15:0] times;
+  // The frame: 60 octets, in eight beats of 64 bits or one of 512.
+  localparam int unsigned Beats = 64 / BeatOctets;
+  localparam int unsigned BeatW = Beats > 1 ? $clog2(Beats) : 1;
+  localparam logic [BeatW-1:0] LastBeat = BeatW'(Beats - 1);
+  logic                   sending_q;
+  logic [BeatW-1:0]       beat_q;
+  logic [      7:0]       enable_q;
+  logic [      7:0]       pause_q;
+  logic [      7:0]       enable;
+  logic [      7:0]       pause;
+  logic                   advance;
+  logic [    511:0]       frame;
+  logic [DataW-1:0]       octets;
+  logic [DataW-1:0]       data_q;
+  logic                   last_q;
+  logic [      7:0][15:0] times;
 
   assign advance = !m_axis_tvalid || m_axis_tready;
   // Not before the last frame is gone; so m_axis_tready does not reach to the timers.
   assign compose = !sending_q && !m_axis_tvalid && line_free_i && pending != '0;
 
+  // A beat of more than 16 octets has them in the clock in which the frame is made.
+  assign {enable, pause} =
+      DataW > 128 && !sending_q ? {pending, pending & full} : {enable_q, pause_q};
+
   // Octets in the order of the line, the first in the highest bits.
   always_comb begin
-    for (int unsigned i = 0; i < 8; ++i) times[i] = pause_q[i] ? quanta_i : '0;
-    case (beat_q)
-      3'd0: octets = {ControlAddress, source_mac_i[47:32]};
-      3'd1: octets = {source_mac_i[31:0], EtherTypeMacControl, PfcOpcode};
-      3'd2: octets = {8'h00, enable_q, times[0], times[1], times[2]};
-      3'd3: octets = {times[3], times[4], times[5], times[6]};
-      3'd4: octets = {times[7], 48'h0};
-      default: octets = '0;
-    endcase
+    for (int unsigned i = 0; i < 8; ++i) times[i] = pause[i] ? quanta_i : '0;
   end
+  assign frame = {
+    {ControlAddress, source_mac_i, EtherTypeMacControl, PfcOpcode, 8'h00, enable},
+    {times[0], times[1], times[2], times[3], times[4], times[5], times[6], times[7]},
+    240'h0
+  };
+  assign octets = frame[DataW*32'(LastBeat-beat_q)+:DataW];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -176,9 +183,9 @@ module pfc_tx
       m_axis_tvalid <= 1'b0;
     end else if (advance) begin
       m_axis_tvalid <= sending_q || compose;
-      if (compose || sending_q) beat_q <= beat_q + 1'b1;
-      if (compose) sending_q <= 1'b1;
-      else if (beat_q == '1) sending_q <= 1'b0;
+      if (compose || sending_q) beat_q <= beat_q == LastBeat ? '0 : beat_q + 1'b1;
+      if (compose) sending_q <= Beats > 1;
+      else if (beat_q == LastBeat) sending_q <= 1'b0;
     end
   end
 
@@ -188,13 +195,17 @@ module pfc_tx
       pause_q  <= pending & full;
     end
     if (advance) begin
-      for (int unsigned i = 0; i < 8; ++i) data_q[8*i+:8] <= octets[8*(7-i)+:8];
-      keep_q <= beat_q == '1 ? 8'h0f : 8'hff;
-      last_q <= beat_q == '1;
+      for (int unsigned i = 0; i < BeatOctets; ++i) data_q[8*i+:8] <= octets[8*(BeatOctets-1-i)+:8];
+      last_q <= beat_q == LastBeat;
     end
   end
 
-  assign m_axis = '{user: 1'b0, last: last_q, keep: keep_q, data: data_q};
+  assign m_axis = '{
+          user: 1'b0,
+          last: last_q,
+          keep: last_q ? keep_of(BeatCountW'(BeatOctets - 5)) : '1,
+          data: data_q
+      };
 
   event_counter u_frames (
       .clk_i,
@@ -221,10 +232,11 @@ module pfc_tx
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert (sending_q == (beat_q != '0));
+        assert (sending_q == (beat_q != '0) && beat_q <= LastBeat);
         if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
-        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == 8'h0f);
-        if (m_axis_tvalid && beat_q == 3'd1 && !past_held_q) assert (past_free_q);
+        if (m_axis_tvalid && !sending_q)
+          assert (m_axis.last && m_axis.keep == keep_of(BeatCountW'(BeatOctets - 5)));
+        if (m_axis_tvalid && beat_q == BeatW'(1 % Beats) && !past_held_q) assert (past_free_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
         assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);
       end

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, at_least, pfc_rx, pfc_rx_fast, pfc_tx, pfc_tx_all,
-    stream::{Beat, Frame, Sink, Source, length},
+    Random, at_least, pfc_rx, pfc_rx_512, pfc_rx_fast, pfc_tx, pfc_tx_512, pfc_tx_all,
+    stream::{Beat, Data, Frame, Sink, Source, length},
 };
+#[cfg(feature = "widths")]
+use penstock_cosim::{pfc_rx_128, pfc_rx_256, pfc_tx_128, pfc_tx_256};
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::pfc::{FRAME, QUANTUM_BITS, Reach, headroom};
 
@@ -78,12 +80,12 @@ struct Counter {
     refresh: Option<u64>,
 }
 
-struct Side {
+struct Side<D: Data = u64> {
     held: [u32; 8],
     full: u8,
     frames: u32,
     valid: bool,
-    beat: Beat,
+    beat: Beat<D>,
 }
 
 /// Inputs of the switch's side in a clock.
@@ -129,7 +131,8 @@ macro_rules! tells {
     };
 }
 
-fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossless: u8, quantum: u64) {
+fn keeps_the_rules<C, D: Data>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side<D>, lossless: u8, quantum: u64) {
+    let all = 60usize.div_ceil(D::OCTETS);
     let mut random = Random::new(62);
     let mut given = Given::default();
     let mut counters = [Counter::default(); 8];
@@ -193,7 +196,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
         }
         if moves {
             shown = composes || beats > 0;
-            beats = if composes || beats > 0 { (beats + 1) % 8 } else { 0 };
+            beats = if composes || beats > 0 { (beats + 1) % all } else { 0 };
         }
         for (p, counter) in counters.iter_mut().enumerate() {
             let now_held = held[2][p];
@@ -314,39 +317,51 @@ fn any_frame(random: &mut Random) -> (Frame, Kind) {
     }
 }
 
-/// The EtherType of MAC control where a second beat has it, and other octets around it.
-const LURE: u64 = 0x5a5a_0888_5a5a_5a5a;
-
-/// The wires: octets that `tkeep` leaves out, and all while nothing is shown, lure it into taking them for MAC control.
-fn on_wires(shown: Option<Beat>) -> Beat {
-    let beat = shown.unwrap_or(Beat { data: LURE, keep: 0xff, last: true, user: false });
-    let octets = (0..8).filter(|i| beat.keep >> i & 1 == 1).fold(0, |mask, i| mask | 0xff << (8 * i));
-    Beat { data: beat.data & octets | LURE & !octets, ..beat }
+/// The wires: octets that `tkeep` leaves out, and all while nothing is shown, lure it into taking them for MAC control. They have its
+/// EtherType where a first beat, or with 8 octets a second one, has it.
+fn on_wires<D: Data>(shown: Option<Beat<D>>) -> Beat<D> {
+    let mut octets: Vec<u8> = [0x5a, 0x5a, 0x5a, 0x5a, 0x88, 0x08, 0x5a, 0x5a].repeat(D::OCTETS / 8);
+    let Some(beat) = shown else {
+        let beat = Frame::new(octets).beats()[0];
+        return Beat { user: false, ..beat };
+    };
+    let shown = beat.octets();
+    octets[..shown.len()].copy_from_slice(&shown);
+    Beat { data: D::of(&octets), ..beat }
 }
 
 /// The beats within: one that is kept until its frame's kind is known, and whether one shows.
-struct Within {
-    kept: Option<Beat>,
+struct Within<D: Data> {
+    kept: Option<Beat<D>>,
     first: bool,
     control: bool,
     shows: bool,
 }
 
-impl Within {
+impl<D: Data> Within<D> {
     const EMPTY: Self = Self { kept: None, first: true, control: false, shows: false };
+    /// Where the EtherType stands in its beat, and whether that is a frame's first.
+    const AT: usize = 12 % D::OCTETS;
+    const IN_FIRST: bool = D::OCTETS > 12;
 
     /// One clock; returns whether the beat that comes is taken.
-    fn clock(&mut self, shown: Option<Beat>, ready: bool) -> bool {
+    fn clock(&mut self, shown: Option<Beat<D>>, ready: bool) -> bool {
         let space = !self.shows || ready;
         let Some(kept) = self.kept else {
             self.kept = shown;
             self.shows &= !space;
             return true;
         };
-        let named = |beat: Beat| beat.keep & 1 << 5 != 0 && beat.data >> 32 & 0xffff == 0x0888;
-        let control = if self.first { !kept.last && shown.is_some_and(named) } else { self.control };
-        // Only a first beat waits for the next, and MAC control, which shows nowhere, not for room behind its first.
-        let moves = (!self.first || kept.last || shown.is_some()) && (space || !self.first && control);
+        let named = |beat: Beat<D>| beat.octets().get(Self::AT..Self::AT + 2) == Some(&[0x88, 0x08]);
+        let control = match self.first {
+            true if Self::IN_FIRST => named(kept),
+            true => !kept.last && shown.is_some_and(named),
+            false => self.control,
+        };
+        // Only a first beat waits for the next, if that says the kind, and MAC control, which shows nowhere, not for room
+        // behind a beat that is known to be of it.
+        let known = Self::IN_FIRST || !self.first || kept.last || shown.is_some();
+        let moves = known && (space || control && (Self::IN_FIRST || !self.first));
         if space {
             self.shows = moves && !control;
         }
@@ -357,17 +372,17 @@ impl Within {
     }
 }
 
-struct Obeys {
+struct Obeys<D: Data = u64> {
     ready: bool,
     valid: bool,
-    beat: Beat,
+    beat: Beat<D>,
     paused: u8,
     counts: (u32, u32, u32),
 }
 
 macro_rules! obeys {
     ($module:ident) => {
-        |core: &mut $module::Core, reset: bool, shown: Option<Beat>, ready: bool| {
+        |core: &mut $module::Core, reset: bool, shown: Option<Beat<_>>, ready: bool| {
             let beat = on_wires(shown);
             let out = core.clock(&$module::In {
                 rst_i: reset,
@@ -389,9 +404,9 @@ macro_rules! obeys {
     };
 }
 
-fn stops_and_goes_on<C>(
+fn stops_and_goes_on<C, D: Data>(
     mut core: C,
-    clock: impl Fn(&mut C, bool, Option<Beat>, bool) -> Obeys,
+    clock: impl Fn(&mut C, bool, Option<Beat<D>>, bool) -> Obeys<D>,
     quantum: u64,
     seed: u64,
 ) {
@@ -474,6 +489,21 @@ fn stops_at_1_gbps() {
 #[test]
 fn stops_at_8_gbps() {
     stops_and_goes_on(pfc_rx_fast::Core::new(67), obeys!(pfc_rx_fast), 8, 68);
+}
+
+#[test]
+fn beats_of_512_bits() {
+    keeps_the_rules(pfc_tx_512::Core::new(72), tells!(pfc_tx_512), 0b1000, 64);
+    stops_and_goes_on(pfc_rx_512::Core::new(73), obeys!(pfc_rx_512), 64, 74);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_128_and_256_bits() {
+    keeps_the_rules(pfc_tx_128::Core::new(75), tells!(pfc_tx_128), 0b1000, 64);
+    keeps_the_rules(pfc_tx_256::Core::new(76), tells!(pfc_tx_256), 0b1000, 64);
+    stops_and_goes_on(pfc_rx_128::Core::new(77), obeys!(pfc_rx_128), 64, 78);
+    stops_and_goes_on(pfc_rx_256::Core::new(79), obeys!(pfc_rx_256), 64, 80);
 }
 
 /// A NIC that sends whenever it may, a line of 5 us in each direction, and a switch that drains slowly: the headroom that the

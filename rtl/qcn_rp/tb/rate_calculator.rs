@@ -52,7 +52,7 @@ fn set<I: Pins>(input: &mut I, settings: &QcnSettings) {
 }
 
 macro_rules! lockstep {
-    ($name:ident, $core:ident, $seed:expr, $readings:expr) => {
+    ($name:ident, $core:ident, $bits:expr, $seed:expr, $readings:expr) => {
         #[test]
         fn $name() {
             use penstock_cosim::$core::{Core, In};
@@ -104,7 +104,7 @@ macro_rules! lockstep {
             for tenth in [1, 7, 1_000, 99_999_937] {
                 for max_rate in 10 * tenth - 1..=10 * tenth + 2 {
                     let (mut core, mut model) = (Core::new(max_rate), None::<Qcn>);
-                    let (mut input, usual) = (In::default(), QcnSettings::any(&mut Random::new(max_rate)));
+                    let (mut input, usual) = (In::default(), QcnSettings::any(&mut Random::new(max_rate), $bits));
                     let usual = QcnSettings { gd_shift: 6, threshold: 5, jitter: 0, byte_reset: 1_000, ..usual };
                     set(&mut input, &QcnSettings { min_rate: tenth, max_rate, timer_on: false, ..usual });
                     input.rst_i = true;
@@ -131,7 +131,7 @@ macro_rules! lockstep {
                 let (mut core, mut model) = (Core::new(seed), None::<Qcn>);
                 kept.begin(seed);
                 let mut input = In::default();
-                set(&mut input, &QcnSettings::any(&mut random));
+                set(&mut input, &QcnSettings::any(&mut random, $bits));
                 // How dense the inputs are; signals back to back, or none.
                 let (sends, longest) = (1 + random.below(20), [64, 1518, 9018, 65_535][random.below(4) as usize]);
                 let rarely = if random.one_in(2) { 2 } else { 100 };
@@ -177,6 +177,7 @@ macro_rules! lockstep {
 lockstep!(
     core,
     qcn_rate_calculator_core,
+    34,
     1,
     Readings {
         full: false,
@@ -186,10 +187,12 @@ lockstep!(
         jitter_rp: JitterRp::Reload
     }
 );
-lockstep!(full, qcn_rate_calculator_full, 2, Readings::FULL);
+lockstep!(full, qcn_rate_calculator_full, 34, 2, Readings::FULL);
+lockstep!(to_400_gbps, qcn_rate_calculator_400g, 40, 5, Readings::FULL);
 lockstep!(
     netfpga,
     qcn_rate_calculator_netfpga,
+    34,
     3,
     Readings {
         full: true,

@@ -8,9 +8,10 @@
 // A message that arrives while the one before is not taken yet waits, and blocks the stream. While drop_if_busy_i is high, as the
 // frames after it cannot wait, it is dropped and counted instead.
 //
-// Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
+// Latency: a frame's first beat comes out 4 clocks after it went in (128 bits: 3, 256 and 512: 2); a message is shown two clocks
+// after its last beat (512 bits: three).
 // Throughput: a beat a clock, with drop_if_busy_i whatever comes. Else a message that comes while another is not taken yet waits before
-// its third beat.
+// the beat that has its octet 23.
 
 `default_nettype none
 
@@ -54,13 +55,22 @@ module message_receiver
 );
   localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
 
-  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. The count saturates at 15.
-  localparam logic [3:0] DecisionBeat = 4'd2;
-  localparam logic [3:0] MaxBeat = 4'd15;
+  // The decision falls with the beat that has octet 23, the last of an EtherType behind two tags, or with an earlier last one; the
+  // first EtherType stands in the beat TypeBeat.
+  localparam logic [3:0] TypeBeat = 4'(12 / BeatOctets);
+  localparam logic [3:0] DecisionBeat = 4'(23 / BeatOctets);
+  localparam int unsigned LongOctets = 120;
+  // The beats with octets 59 and 120, the last that a message must have and the first that it must not have. The count of beats
+  // stops at the first that has nothing else.
+  localparam logic [3:0] ShortBeat = 4'((MinOctets - 1) / BeatOctets);
+  localparam logic [3:0] LongBeat = 4'(LongOctets / BeatOctets);
+  localparam logic [3:0] MaxBeat = 4'((LongOctets + BeatOctets - 1) / BeatOctets);
+  // A message may be decided on and end in the same clock.
+  localparam bit OneBeat = DecisionBeat == ShortBeat;
 
   logic [3:0] beat_q;
-  // It is the beat Decision; a bit, for much hangs on it.
-  logic       third_q;
+  // It is the decision's beat; a bit, for much hangs on it.
+  logic       decides_q;
   // The rest of this frame is a message's, and its fields are not read, for another message waits.
   logic       in_message_q;
   logic       refused_q;
@@ -69,37 +79,46 @@ module message_receiver
   logic       deciding;
   logic       is_message;
   logic       stalls;
+  // A message is shown, or will be in the next clock.
+  logic       busy;
 
-  // The EtherTypes at octets 0 and 4 of a beat, if it has these whole.
+  // The EtherTypes at octets 12, 16 and 20 of a frame, if its beat has these whole.
   typedef struct packed {
-    logic message_at_0;
-    logic tag_at_0;
-    logic message_at_4;
-    logic vlan_at_4;
-    logic tag_at_4;
+    logic message_12;
+    logic vlan_12;
+    logic tag_12;
+    logic message_16;
+    logic tag_16;
+    logic message_20;
   } types_t;
 
-  logic   [15:0] at_0;
-  logic   [15:0] at_4;
+  logic   [15:0] at_12;
+  logic   [15:0] at_16;
+  logic   [15:0] at_20;
   types_t        arriving_types;
 
-  assign at_0 = {s_axis.data[7:0], s_axis.data[15:8]};
-  assign at_4 = {s_axis.data[39:32], s_axis.data[47:40]};
+  // Two octets of a beat in the order of the line.
+  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
+    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
+  endfunction
+
+  assign at_12 = word_at(s_axis.data, 12);
+  assign at_16 = word_at(s_axis.data, 16);
+  assign at_20 = word_at(s_axis.data, 20);
   assign arriving_types = '{
-          message_at_0: s_axis.keep[1] && at_0 == EtherType,
-          tag_at_0: s_axis.keep[1] && at_0 == EtherTypeCnTag,
-          message_at_4: s_axis.keep[5] && at_4 == EtherType,
-          vlan_at_4: s_axis.keep[5] && at_4 == EtherTypeVlan,
-          tag_at_4: s_axis.keep[5] && at_4 == EtherTypeCnTag
+          message_12: s_axis.keep[13%BeatOctets] && at_12 == EtherType,
+          vlan_12: s_axis.keep[13%BeatOctets] && at_12 == EtherTypeVlan,
+          tag_12: s_axis.keep[13%BeatOctets] && at_12 == EtherTypeCnTag,
+          message_16: s_axis.keep[17%BeatOctets] && at_16 == EtherType,
+          tag_16: s_axis.keep[17%BeatOctets] && at_16 == EtherTypeCnTag,
+          message_20: s_axis.keep[21%BeatOctets] && at_20 == EtherType
       };
 
   // Past a buffer with the types, for the beat that is shown decides whether it is taken.
-  axis_t         head;
-  logic          valid;
-  logic          ready;
-  types_t        types;
-  // Octets in the order of the line: octet 0 in the highest bits.
-  logic   [63:0] line;
+  axis_t  head;
+  logic   valid;
+  logic   ready;
+  types_t types;
 
   stream_buffer #(
       .BeatW($bits(types_t) + $bits(axis_t))
@@ -114,8 +133,6 @@ module message_receiver
       .m_axis_tready(ready)
   );
 
-  assign line = {<<8{head.data}};
-
   logic full;
 
   // The beat that says of what kind the frame is, and no message waits.
@@ -126,49 +143,56 @@ module message_receiver
   logic type_message_q;
   logic type_vlan_q;
   logic type_tag_q;
+  logic type_message;
+  logic type_vlan;
+  logic type_tag;
   logic after_one_tag;
   logic after_two_tags;
+  logic any_message;
 
-  assign after_one_tag = (type_vlan_q || type_tag_q) && types.message_at_0;
-  assign after_two_tags = type_vlan_q && types.tag_at_0 && types.message_at_4;
+  assign {type_message, type_vlan, type_tag} = TypeBeat == DecisionBeat ?
+      {types.message_12, types.vlan_12, types.tag_12} : {type_message_q, type_vlan_q, type_tag_q};
+  assign after_one_tag = (type_vlan || type_tag) && types.message_16;
+  assign after_two_tags = type_vlan && types.tag_16 && types.message_20;
+  assign any_message = type_message || after_one_tag || after_two_tags;
 
-  assign deciding = third_q || (head.last && beat_q < DecisionBeat);
+  assign deciding = decides_q || (head.last && {1'b0, beat_q} + 5'd1 <= 5'(DecisionBeat));
   always_comb begin
     is_message = 1'b0;
-    if (beat_q == 4'd1) is_message = types.message_at_4;
-    else if (third_q) is_message = type_message_q || after_one_tag || after_two_tags;
+    if (decides_q) is_message = any_message;
+    else if (beat_q == TypeBeat) is_message = types.message_12;
   end
 
-  assign stalls = third_q && message_valid_o && !drop_if_busy_q
-      && (type_message_q || after_one_tag || after_two_tags);
+  assign stalls = decides_q && busy && !drop_if_busy_q && any_message;
   // It counts when the beat is taken and a message's.
-  assign message_begins = third_q && !message_valid_o;
+  assign message_begins = decides_q && !busy;
   assign ready = (in_message_q || !full) && !stalls;
   assign accept = valid && ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       beat_q       <= '0;
-      third_q      <= 1'b0;
+      decides_q    <= DecisionBeat == '0;
       in_message_q <= 1'b0;
       refused_q    <= 1'b0;
     end else if (accept) begin
-      third_q <= !head.last && beat_q == 4'd1;
+      if (DecisionBeat == '0) decides_q <= head.last;
+      else decides_q <= !head.last && beat_q == DecisionBeat - 4'd1;
       if (head.last) beat_q <= '0;
       else if (beat_q != MaxBeat) beat_q <= beat_q + 1'b1;
       in_message_q <= !head.last && (in_message_q || (deciding && is_message));
-      // It counts for good messages, which all have a third beat.
-      if (third_q) refused_q <= message_valid_o;
+      // It counts for good messages, which all have the decision's beat.
+      if (decides_q) refused_q <= busy;
     end
   end
 
   always_ff @(posedge clk_i) drop_if_busy_q <= drop_if_busy_i;
 
   always_ff @(posedge clk_i) begin
-    if (beat_q == 4'd1) begin
-      type_message_q <= types.message_at_4;
-      type_vlan_q    <= types.vlan_at_4;
-      type_tag_q     <= types.tag_at_4;
+    if (beat_q == TypeBeat) begin
+      type_message_q <= types.message_12;
+      type_vlan_q    <= types.vlan_12;
+      type_tag_q     <= types.tag_12;
     end
   end
 
@@ -214,25 +238,46 @@ module message_receiver
 
   // --- Messages --------------------------------------------------------------------------------
 
-  logic [47:0] beat_0;
+  logic [47:0] destination;
   logic        long_enough;
+  logic        too_long;
   logic        good;
   // A good message ends, and one that is none. Beats behind the decision are always taken; a frame that ends with the decision
-  // is too short.
+  // is too short, but for one whole beat of 512 bits.
+  logic        ends_at_once;
+  logic        ends;
   logic        whole;
   logic        malformed;
+  logic        refused;
   logic        has_feedback;
   logic        taken_q;
   logic        malformed_q;
   logic        dropped_q;
 
   // The first beat of the frame that is decided on lies behind the committed ones.
-  assign beat_0 = beats_q[commit_q[1:0]].data[47:0];
-  // 60 octets end with octet 3 of beat 7.
-  assign long_enough = beat_q > 4'd7 || (beat_q == 4'd7 && head.keep[3]);
-  assign good = long_enough && beat_q != MaxBeat && !head.user;
-  assign whole = valid && head.last && in_message_q && good;
-  assign malformed = valid && head.last && (in_message_q ? !good : ready && deciding && is_message);
+  assign destination = DecisionBeat == '0 ? head.data[47:0] : beats_q[commit_q[1:0]].data[47:0];
+  assign long_enough = beat_q > ShortBeat
+      || (beat_q == ShortBeat && head.keep[(MinOctets-1)%BeatOctets]);
+  assign too_long = beat_q == MaxBeat || (beat_q == LongBeat && head.keep[LongOctets%BeatOctets]);
+  assign good = long_enough && !too_long && !head.user;
+  assign ends_at_once = OneBeat && ready && decides_q && any_message;
+  assign ends = valid && head.last && (in_message_q || ends_at_once);
+  assign refused = OneBeat && decides_q ? busy : refused_q;
+  assign whole = ends && good;
+  assign malformed = valid && head.last && (in_message_q ? !good :
+      ready && deciding && is_message && !(OneBeat && good));
+
+  // In one beat the destination and the feedback are read in the clock in which the message ends, and it is shown a clock later.
+  logic shows;
+  if (OneBeat) begin : gen_later
+    logic whole_q;
+    always_ff @(posedge clk_i) whole_q <= !rst_i && whole && !refused;
+    assign shows = whole_q;
+    assign busy  = message_valid_o || whole_q;
+  end else begin : gen_now
+    assign shows = whole && !refused;
+    assign busy  = message_valid_o;
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -241,11 +286,11 @@ module message_receiver
       malformed_q     <= 1'b0;
       dropped_q       <= 1'b0;
     end else begin
-      if (whole && has_feedback && !refused_q) message_valid_o <= 1'b1;
+      if (shows && has_feedback) message_valid_o <= 1'b1;
       else if (message_ready_i) message_valid_o <= 1'b0;
       // Counted a clock later.
-      taken_q    <= whole && !refused_q;
-      dropped_q <= whole && refused_q;
+      taken_q    <= whole && !refused;
+      dropped_q <= whole && refused;
       malformed_q  <= malformed;
     end
   end
@@ -276,63 +321,62 @@ module message_receiver
 
   always_ff @(posedge clk_i) begin
     if (message_begins) begin
-      destination_o <= {<<8{beat_0}};
+      destination_o <= {<<8{destination}};
     end
   end
 
   if (Smcc) begin : gen_notice
     // How many tags of 4 octets are in front of the message: it begins at octet 14, 18 or 22.
-    logic        one_tag_q;
-    logic        two_tags_q;
-    // Octets 6 and 7 of the beat before.
-    logic [15:0] before_q;
-    logic [31:0] straddling;
-    logic [31:0] middle;
-    logic        both_fields;
-    logic        captures;
+    logic [1:0] tags;
+    logic [1:0] tags_q;
+    logic       captures;
 
-    assign straddling = {before_q, line[63:48]};
-    assign middle = line[47:16];
-    assign captures = valid && in_message_q && !refused_q;
-    assign both_fields = two_tags_q ? beat_q == 4'd6 : !one_tag_q && beat_q == 4'd5;
+    assign tags = !decides_q ? tags_q : after_two_tags ? 2'd2 : 2'(after_one_tag);
+    assign captures = in_message_q ? valid && !refused_q : message_begins;
 
     always_ff @(posedge clk_i) begin
-      if (captures) before_q <= line[15:0];
-      if (message_begins) begin
-        one_tag_q <= after_one_tag;
-        two_tags_q <= after_two_tags;
-        // Octets 16 to 23, of which 20 to 23 are the first 4 behind one tag.
-        cp_id_o <= {after_one_tag ? line[31:0] : line[63:32], line[31:0]};
-      end
-      if (captures) begin
-        if (beat_q == 4'd3 && two_tags_q) cp_id_o <= line;
-        if (beat_q == 4'd3 && one_tag_q) cp_id_o[31:0] <= line[63:32];
-        if (both_fields) begin
-          q_off_o   <= straddling;
-          q_delta_o <= middle;
+      if (decides_q) tags_q <= tags;
+      for (int unsigned n = 0; n < 3; ++n) begin
+        if (captures && tags == 2'(n)) begin
+          // Two octets at a time, for a field may lie in two beats.
+          for (int unsigned w = 0; w < 4; ++w) begin
+            if (beat_q == 4'((16 + 4 * n + 2 * w) / BeatOctets))
+              cp_id_o[48-16*w+:16] <= word_at(head.data, 16 + 4 * n + 2 * w);
+          end
+          for (int unsigned w = 0; w < 2; ++w) begin
+            if (beat_q == 4'((38 + 4 * n + 2 * w) / BeatOctets))
+              q_off_o[16-16*w+:16] <= word_at(head.data, 38 + 4 * n + 2 * w);
+            if (beat_q == 4'((42 + 4 * n + 2 * w) / BeatOctets))
+              q_delta_o[16-16*w+:16] <= word_at(head.data, 42 + 4 * n + 2 * w);
+          end
         end
-        if (beat_q == 4'd5 && one_tag_q) q_off_o <= middle;
-        if (beat_q == 4'd6 && one_tag_q) q_delta_o <= straddling;
       end
     end
 
     assign fb_o = '0;
     assign has_feedback = 1'b1;
   end else begin : gen_cnm
-    // Octet 15, 19 or 23; octet 15 is the last of beat 1.
+    // Octet 15, 19 or 23. The first of them may lie in the beat before that of the decision.
+    logic [5:0] untagged;
+    if (DecisionBeat > 4'(15 / BeatOctets)) begin : gen_before
+      logic [1:0] at;
+      assign at = commit_q[1:0] + 2'(15 / BeatOctets);
+      assign untagged = beats_q[at].data[8*(15%BeatOctets)+:6];
+    end else begin : gen_same
+      assign untagged = head.data[8*(15%BeatOctets)+:6];
+    end
+
     always_ff @(posedge clk_i) begin
       if (message_begins) begin
-        if (after_two_tags) fb_o <= line[5:0];
-        else if (after_one_tag) fb_o <= line[37:32];
-        else fb_o <= beats_q[commit_q[1:0]+1'b1].data[61:56];
+        if (after_two_tags) fb_o <= head.data[8*(23%BeatOctets)+:6];
+        else if (after_one_tag) fb_o <= head.data[8*(19%BeatOctets)+:6];
+        else fb_o <= untagged;
       end
     end
 
-    assign cp_id_o   = '0;
-    assign q_off_o   = '0;
+    assign cp_id_o = '0;
+    assign q_off_o = '0;
     assign q_delta_o = '0;
-    logic unused;
-    assign unused = &{1'b0, line[63:38], line[31:6]};
     // No congestion changes nothing.
     assign has_feedback = fb_o != '0;
   end
@@ -341,10 +385,10 @@ module message_receiver
   // Safety: no frame is cut or interleaved, and no beat changes before it is taken. All that is written stays in order,
   // so frames are whole if the committed beats are. After the last beat of a frame comes nothing until the next frame
   // is known to pass, and then all of its beats.
-  logic        past_valid_q = 1'b0;
-  logic        committed_last_q = 1'b1;
-  logic        past_stalled_q;
-  logic [73:0] past_beat_q;
+  logic  past_valid_q = 1'b0;
+  logic  committed_last_q = 1'b1;
+  logic  past_stalled_q;
+  axis_t past_beat_q;
   always_ff @(posedge clk_i) begin
     past_valid_q   <= 1'b1;
     past_stalled_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
@@ -357,7 +401,7 @@ module message_receiver
       assert (3'(write_q - read_q) <= 3'd4);
       assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
       assert (show_q == ~read_q[1:0]);
-      assert (third_q == (beat_q == DecisionBeat));
+      assert (decides_q == (beat_q == DecisionBeat) && 5'(beat_q) <= 5'(MaxBeat));
       if (beat_q <= DecisionBeat) begin
         assert (!in_message_q);
         assert (committed_last_q);

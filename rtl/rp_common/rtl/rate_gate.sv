@@ -6,8 +6,9 @@
 // s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. The bucket counts
 // 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
 //
-// Latency: a frame that may go is shown two clocks after its first beat came; sent_valid_o is high in that clock.
-// Throughput: a beat a clock, and two clocks between frames. Within a frame the gate is a wire: m_axis_tvalid follows
+// Latency: a frame that may go is shown two clocks after its first beat came; sent_valid_o is high in that clock. With beats of more
+// than 64 bits it is one clock, for a frame may be one beat.
+// Throughput: a beat a clock, and two clocks between frames, or one. Within a frame the gate is a wire: m_axis_tvalid follows
 // s_axis_tvalid, and s_axis_tready m_axis_tready, in the same clock.
 
 `default_nettype none
@@ -52,13 +53,17 @@ module rate_gate
 );
   // A frame passes, or is dropped. If none does, one may wait. That one begins to pass is said beside the bucket, that it goes
   // on beside the stream.
-  logic            passes;
-  logic            continues_q;
-  logic            dropping_q;
+  logic passes;
+  logic continues_q;
+  logic dropping_q;
   // The octets that the waiting frame takes, which may run over by a bit: a clock after its first beat came. From then
-  // on it asks for these, until it gets them or they are seen to be more than the bucket ever holds.
+  // on it asks for these, until it gets them or they are seen to be more than the bucket ever holds. With wide beats it asks at once.
+  localparam bit AtOnce = DataW > 64;
+  logic [FrameW:0] line_octets_sum;
   logic [FrameW:0] line_octets_q;
+  logic [FrameW:0] line_octets;
   logic            request_q;
+  logic            asks;
   logic            request;
   logic            exceeds_depth;
   logic            waiting;
@@ -68,8 +73,11 @@ module rate_gate
   logic            dropped_q;
 
   assign waiting = !passes && !dropping_q && s_axis_tvalid;
-  assign request = request_q && s_axis_tvalid && !line_octets_q[FrameW];
-  assign exceeds_depth = request_q && 32'(line_octets_q) > Depth;
+  assign line_octets_sum = {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
+  assign line_octets = AtOnce ? line_octets_sum : line_octets_q;
+  assign asks = AtOnce ? waiting : request_q;
+  assign request = asks && s_axis_tvalid && !line_octets[FrameW];
+  assign exceeds_depth = asks && 32'(line_octets) > Depth;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) request_q <= 1'b0;
@@ -77,7 +85,7 @@ module rate_gate
   end
 
   always_ff @(posedge clk_i) begin
-    line_octets_q <= {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
+    line_octets_q <= line_octets_sum;
   end
 
   token_bucket #(
@@ -91,7 +99,7 @@ module rate_gate
       .clk_i,
       .rst_i,
       .rate_i,
-      .octets_i(line_octets_q[FrameW-1:0]),
+      .octets_i(line_octets[FrameW-1:0]),
       .take_i  (request),
       .ready_o (ready),
       .tokens_o
@@ -134,12 +142,12 @@ module rate_gate
 `ifdef FORMAL
   // Safety: no frame is cut or interleaved. Assumed: a beat that is shown at the input stays until it is taken. Then
   // the gate opens and closes between frames alone, and a beat that is shown at the output stays too.
-  logic        past_valid_q = 1'b0;
-  logic        past_held_q;
-  logic [73:0] past_beat_q;
-  logic        past_shown_q;
+  logic  past_valid_q = 1'b0;
+  logic  past_held_q;
+  axis_t past_beat_q;
+  logic  past_shown_q;
   // The next beat of the input is a frame's first.
-  logic        first_q = 1'b1;
+  logic  first_q = 1'b1;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     past_held_q  <= s_axis_tvalid && !s_axis_tready && !rst_i;

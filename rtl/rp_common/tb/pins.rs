@@ -1,8 +1,9 @@
 //! The pins of the whole core of a reaction point, QCN's or SMCC's, with two of them.
 
 use penstock_cosim::Random;
+use penstock_cosim::bits::Bits;
 use penstock_cosim::reaction_point::{self as point, Machine};
-use penstock_cosim::stream::Beat;
+use penstock_cosim::stream::{Beat, Data};
 use penstock_cosim::vectors;
 
 pub const POINTS: usize = 2;
@@ -11,16 +12,16 @@ pub const MACS: [u64; POINTS] = [0x0200_0000_0001, 0x0200_0000_0101];
 
 /// Inputs of a core in a clock.
 #[derive(Debug)]
-pub struct Pins {
+pub struct Pins<D: Data = u64> {
     pub reset: bool,
     /// Addresses of the reaction points.
     pub mac: [u64; POINTS],
-    pub rx: Option<Beat>,
+    pub rx: Option<Beat<D>>,
     pub rx_ready: bool,
     /// Messages do not wait.
     pub drop_if_busy: bool,
     /// With the frame's length.
-    pub tx: [Option<(Beat, u16)>; POINTS],
+    pub tx: [Option<(Beat<D>, u16)>; POINTS],
     pub tx_ready: [bool; POINTS],
     pub start: [bool; POINTS],
     pub tick: bool,
@@ -28,7 +29,7 @@ pub struct Pins {
     pub words: [[u32; 2]; POINTS],
 }
 
-impl Default for Pins {
+impl<D: Data> Default for Pins<D> {
     fn default() -> Self {
         Self {
             reset: false,
@@ -47,11 +48,11 @@ impl Default for Pins {
 
 /// Outputs of a core in a clock.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Shown {
+pub struct Shown<D: Data = u64> {
     pub rx_ready: bool,
-    pub rx: Option<Beat>,
+    pub rx: Option<Beat<D>>,
     pub tx_ready: [bool; POINTS],
-    pub tx: [Option<Beat>; POINTS],
+    pub tx: [Option<Beat<D>>; POINTS],
     pub point: [point::Shown; POINTS],
     pub signal: [bool; POINTS],
     pub sent: [Option<u16>; POINTS],
@@ -65,6 +66,8 @@ pub struct Shown {
 
 /// A core under test.
 pub trait Nic {
+    /// The data of a beat.
+    type Data: Data;
     /// EtherType of its messages.
     const KIND: u16;
     type Settings;
@@ -82,22 +85,46 @@ pub trait Nic {
     fn overflows(machine: &Self::Machine) -> bool;
     /// The input pins of the core, and their values.
     type In: vectors::Pins + Default;
-    fn inputs(settings: &Self::Settings, pins: &Pins) -> Self::In;
+    fn inputs(settings: &Self::Settings, pins: &Pins<Self::Data>) -> Self::In;
     fn settings(inputs: &Self::In) -> Self::Settings;
-    fn pins(inputs: &Self::In) -> Pins;
-    fn clock(&mut self, inputs: &Self::In) -> Shown;
+    fn pins(inputs: &Self::In) -> Pins<Self::Data>;
+    fn clock(&mut self, inputs: &Self::In) -> Shown<Self::Data>;
     /// Of the core, and of this build.
     const NAMES: (&'static str, &'static str);
+}
+
+/// The data of two streams side by side.
+pub fn data_of<D: Data, W: Bits + Default>(beats: [Beat<D>; POINTS]) -> W {
+    let mut pins = W::default();
+    for (n, octet) in beats.iter().flat_map(|beat| beat.data.octets()).enumerate() {
+        pins.put(8 * n, 8, octet.into());
+    }
+    pins
+}
+
+/// Their `tkeep`.
+pub fn keep_of<D: Data, W: Bits + Default>(beats: [Beat<D>; POINTS]) -> W {
+    let mut pins = W::default();
+    for (i, beat) in beats.iter().enumerate() {
+        pins.put(i * D::OCTETS, D::OCTETS, beat.keep.into());
+    }
+    pins
+}
+
+/// The beat of one of the streams, without its marks.
+pub fn beat_of<D: Data>(data: &impl Bits, keep: &impl Bits, i: usize) -> Beat<D> {
+    let octets: Vec<u8> = (0..D::OCTETS).map(|n| data.get(8 * (i * D::OCTETS + n), 8) as u8).collect();
+    let keep = D::Keep::try_from(keep.get(i * D::OCTETS, D::OCTETS)).ok().expect("a bit for each octet");
+    Beat { data: D::of(&octets), keep, ..Beat::default() }
 }
 
 /// The inputs of a core. Those of both schemes name their ports alike but for the settings and the state of the
 /// reaction points.
 macro_rules! inputs {
     ($inputs:ident, $pins:expr, { $($setting:ident: $value:expr),* $(,)? }) => {{
-        let pins: &$crate::pins::Pins = $pins;
+        let pins: &$crate::pins::Pins<_> = $pins;
         let rx = pins.rx.unwrap_or_default();
         let tx = pins.tx.map(Option::unwrap_or_default);
-        let words = |each: [u64; 2]| [each[0] as u32, (each[0] >> 32) as u32, each[1] as u32, (each[1] >> 32) as u32];
         let bits = |each: [bool; 2]| u8::from(each[0]) | u8::from(each[1]) << 1;
         let mac = u128::from(pins.mac[0]) | u128::from(pins.mac[1]) << 48;
         $inputs {
@@ -112,8 +139,8 @@ macro_rules! inputs {
             mac_i: [mac as u32, (mac >> 32) as u32, (mac >> 64) as u32],
             start_i: bits(pins.start),
             $($setting: $value,)*
-            s_axis_tx_tdata: words(tx.map(|(beat, _)| beat.data)),
-            s_axis_tx_tkeep: u16::from(tx[0].0.keep) | u16::from(tx[1].0.keep) << 8,
+            s_axis_tx_tdata: $crate::pins::data_of(tx.map(|(beat, _)| beat)),
+            s_axis_tx_tkeep: $crate::pins::keep_of(tx.map(|(beat, _)| beat)),
             s_axis_tx_tvalid: bits(pins.tx.map(|t| t.is_some())),
             s_axis_tx_tlast: bits(tx.map(|(beat, _)| beat.last)),
             s_axis_tx_tuser: bits(tx.map(|(beat, _)| beat.user)),
@@ -130,10 +157,9 @@ macro_rules! pins {
         let inputs = $inputs;
         let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
         let tx = |i: usize| penstock_cosim::stream::Beat {
-            data: inputs.s_axis_tx_tdata.get(64 * i, 64),
-            keep: (inputs.s_axis_tx_tkeep >> (8 * i)) as u8,
             last: bit(inputs.s_axis_tx_tlast, i),
             user: bit(inputs.s_axis_tx_tuser, i),
+            ..$crate::pins::beat_of(&inputs.s_axis_tx_tdata, &inputs.s_axis_tx_tkeep, i)
         };
         let octets = |i: usize| (inputs.s_axis_tx_octets_i >> (16 * i)) as u16;
         $crate::pins::Pins {
@@ -163,10 +189,9 @@ macro_rules! shown {
         let out = $out;
         let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
         let beat = |i: usize| penstock_cosim::stream::Beat {
-            data: out.m_axis_tx_tdata.get(64 * i, 64),
-            keep: (out.m_axis_tx_tkeep >> (8 * i)) as u8,
             last: bit(out.m_axis_tx_tlast, i),
             user: bit(out.m_axis_tx_tuser, i),
+            ..$crate::pins::beat_of(&out.m_axis_tx_tdata, &out.m_axis_tx_tkeep, i)
         };
         let halves = |word: u32| [word as u16, (word >> 16) as u16];
         let sent = halves(out.sent_octets_o);

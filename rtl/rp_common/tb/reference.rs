@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use penstock_cosim::bucket::{Bucket, DEPTH};
 use penstock_cosim::messages::{mac_at, message_at, message_of};
 use penstock_cosim::reaction_point::{self as point, Event, Machine, Message};
-use penstock_cosim::stream::{BEAT, Beat};
+use penstock_cosim::stream::{Beat, Data};
 
 use crate::pins::{POINTS, Pins, Shown};
 
@@ -28,18 +28,20 @@ impl Counter {
 }
 
 /// Takes messages out of the frames that arrive.
-struct Receiver {
+struct Receiver<D: Data> {
     kind: u16,
     /// The beat that is shown behind the input, and one that came while that was not taken.
-    arrived: VecDeque<Beat>,
+    arrived: VecDeque<Beat<D>>,
     /// The frame that arrives: its octets so far, and whether it is known to be a message.
     octets: Vec<u8>,
     is_message: bool,
     /// Its beats while that is not known, and those of frames that pass.
-    held: Vec<Beat>,
-    passing: VecDeque<Beat>,
+    held: Vec<Beat<D>>,
+    passing: VecDeque<Beat<D>>,
     /// A message and for whom it is.
     message: Option<(u64, Message)>,
+    /// One that ended in the clock before, in a single beat: it is shown a clock later, if it says something.
+    ended: Option<Option<(u64, Message)>>,
     taken: Counter,
     malformed: Counter,
     /// This message is dropped, for another waits; and those that were.
@@ -48,11 +50,12 @@ struct Receiver {
     refused: Counter,
 }
 
-impl Receiver {
+impl<D: Data> Receiver<D> {
     /// Beats of its memory.
     const WORDS: usize = 4;
-    /// By its third beat a frame is known.
-    const DECISION: usize = 3;
+    /// By the beat with its octet 23 a frame is known, and in a beat of 60 octets or more all of a message may be.
+    const DECISION: usize = 24usize.div_ceil(D::OCTETS);
+    const ONE_BEAT: bool = D::OCTETS >= 60;
 
     fn new(kind: u16) -> Self {
         Self {
@@ -63,6 +66,7 @@ impl Receiver {
             held: Vec::new(),
             passing: VecDeque::new(),
             message: None,
+            ended: None,
             taken: Counter::default(),
             malformed: Counter::default(),
             refuses: false,
@@ -72,28 +76,31 @@ impl Receiver {
     }
 
     /// Its outputs: that a beat is taken, and the next that passes.
-    fn shows(&self) -> (bool, Option<Beat>) {
+    fn shows(&self) -> (bool, Option<Beat<D>>) {
         (self.arrived.len() < 2, self.passing.front().copied())
     }
 
-    fn clock(&mut self, rx: Option<Beat>, ready: bool, drop_if_busy: bool, done: bool) {
+    fn clock(&mut self, rx: Option<Beat<D>>, ready: bool, drop_if_busy: bool, done: bool) {
         let (takes, passes) = self.shows();
         let full = self.held.len() + self.passing.len() == Self::WORDS;
         let mut message = self.message.filter(|_| !done);
+        let busy = self.message.is_some() || self.ended.is_some();
+        if let Some(Some(ended)) = self.ended.take() {
+            message = Some(ended);
+        }
         let (mut good, mut bad, mut refused) = (false, false, false);
         let shown = self.arrived.front().copied();
         let mut moves = shown.is_none();
         if let Some(beat) = shown {
             let before = self.octets.len();
-            self.octets.extend(&beat.data.to_le_bytes()[..beat.keep.count_ones() as usize]);
-            let beats = before / BEAT + 1;
+            self.octets.extend(beat.octets());
+            let beats = before / D::OCTETS + 1;
             let decides = !self.is_message && (beats == Self::DECISION || beat.last && beats < Self::DECISION);
             let is_message = self.is_message || decides && message_at(&self.octets, self.kind).is_some();
-            let waits =
-                decides && is_message && beats == Self::DECISION && self.message.is_some() && !self.drop_if_busy;
+            let waits = decides && is_message && beats == Self::DECISION && busy && !self.drop_if_busy;
             moves = (self.is_message || !full) && !waits;
             if moves && beats == Self::DECISION {
-                self.refuses = self.message.is_some();
+                self.refuses = busy;
             }
             if !moves {
                 self.octets.truncate(before);
@@ -107,8 +114,12 @@ impl Receiver {
                 if good {
                     let says = message_of(&self.octets, self.kind);
                     // No congestion says nothing.
-                    if self.kind == penstock_cosim::messages::SMCC || says.fb > 0 {
-                        message = Some((mac_at(&self.octets, 0).expect("it is long enough"), says));
+                    let says = Some((mac_at(&self.octets, 0).expect("it is long enough"), says))
+                        .filter(|(_, says)| self.kind == penstock_cosim::messages::SMCC || says.fb > 0);
+                    if Self::ONE_BEAT {
+                        self.ended = Some(says);
+                    } else {
+                        message = says.or(message);
                     }
                 }
             } else {
@@ -206,14 +217,22 @@ impl Gate {
     }
 
     /// Whether a beat is taken, and the beat that is shown.
-    fn shows(&self, tx: Option<Beat>, ready: bool) -> (bool, Option<Beat>) {
+    fn shows<D: Data>(&self, tx: Option<Beat<D>>, ready: bool) -> (bool, Option<Beat<D>>) {
         let passes = self.way == Way::Passes;
         (self.way == Way::Drops || passes && ready, tx.filter(|_| passes))
     }
 
-    fn clock(&mut self, tx: Option<(Beat, u16)>, ready: bool, rate: u64) {
-        let (takes, _) = self.shows(None, ready);
+    fn clock<D: Data>(&mut self, tx: Option<(Beat<D>, u16)>, ready: bool, rate: u64) {
+        let (takes, _) = self.shows(None::<Beat<D>>, ready);
         let ends = takes && tx.is_some_and(|(beat, _)| beat.last);
+        let asks = |octets: u16| match u64::from(octets) + LINE {
+            octets if octets <= DEPTH => Way::Asks(octets),
+            _ => Way::Never,
+        };
+        // With beats of more than 64 bits it asks in the clock in which it comes.
+        if let (Way::Waits, Some((_, octets)), true) = (self.way, tx, D::OCTETS > 8) {
+            self.way = asks(octets);
+        }
         let asked = match self.way {
             Way::Asks(octets) if tx.is_some() => octets as u32,
             _ => 0,
@@ -227,22 +246,21 @@ impl Gate {
             (way @ (Way::Passes | Way::Drops), _) => way,
             (Way::Asks(_), _) if goes => Way::Passes,
             (Way::Never, Some(_)) => Way::Drops,
-            (_, Some((_, octets))) if u64::from(octets) + LINE <= DEPTH => Way::Asks(u64::from(octets) + LINE),
-            (_, Some(_)) => Way::Never,
+            (_, Some((_, octets))) => asks(octets),
             (_, None) => Way::Waits,
         };
     }
 }
 
 /// A core with two reaction points from a reset on.
-pub struct Reference<M> {
-    receiver: Receiver,
+pub struct Reference<M, D: Data> {
+    receiver: Receiver<D>,
     demux: Demux,
     pub machines: [M; POINTS],
     gates: [Gate; POINTS],
 }
 
-impl<M: Machine> Reference<M> {
+impl<M: Machine, D: Data> Reference<M, D> {
     pub fn new(kind: u16, machine: impl Fn() -> M) -> Self {
         Self {
             receiver: Receiver::new(kind),
@@ -253,7 +271,7 @@ impl<M: Machine> Reference<M> {
     }
 
     /// The outputs in a clock; then it passes.
-    pub fn clock(&mut self, pins: &Pins) -> Shown {
+    pub fn clock(&mut self, pins: &Pins<D>) -> Shown<D> {
         let mut shown = Shown::default();
         (shown.rx_ready, shown.rx) = self.receiver.shows();
         (shown.taken, shown.malformed) = (self.receiver.taken.count, self.receiver.malformed.count);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use penstock_cosim::bucket::{DEPTH, REFILL};
 use penstock_cosim::messages::{self, CNM, SMCC, message, message_at};
-use penstock_cosim::stream::{Beat, Frame, Sink, Source};
+use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source};
 use penstock_cosim::vectors::{self, Recorder};
 use penstock_cosim::{Random, at_least};
 
@@ -19,7 +19,7 @@ const CLOCKS: u64 = 1_000_000;
 /// A core, and the outputs that it has to show.
 struct Bench<N: Nic> {
     nic: N,
-    reference: Option<Reference<N::Machine>>,
+    reference: Option<Reference<N::Machine, N::Data>>,
     settings: N::Settings,
     kept: Recorder<N::In>,
     clocks: u64,
@@ -39,14 +39,14 @@ impl<N: Nic> Bench<N> {
         self.clock(&Pins { reset: true, ..Pins::default() });
     }
 
-    fn clock(&mut self, pins: &Pins) -> Shown {
+    fn clock(&mut self, pins: &Pins<N::Data>) -> Shown<N::Data> {
         let inputs = N::inputs(&self.settings, pins);
         self.kept.clock(&inputs);
         self.both(&inputs)
     }
 
     /// The outputs of the core, and those that it has to show, by its pins alone.
-    fn both(&mut self, inputs: &N::In) -> Shown {
+    fn both(&mut self, inputs: &N::In) -> Shown<N::Data> {
         let (shown, pins) = (self.nic.clock(inputs), N::pins(inputs));
         if pins.reset {
             let settings = N::settings(inputs);
@@ -112,17 +112,17 @@ impl Stalls {
 
 /// Frames on a path through the core.
 #[derive(Default)]
-struct Way {
-    source: Source,
+struct Way<D: Data> {
+    source: Source<D>,
     /// Frames that go in, and those that must come out.
     inside: VecDeque<Frame>,
     expected: VecDeque<Frame>,
-    sink: Sink,
+    sink: Sink<D>,
     stalls: Stalls,
     passed: u64,
 }
 
-impl Way {
+impl<D: Data> Way<D> {
     fn push(&mut self, frame: Frame) {
         self.source.push(&frame);
         self.inside.push_back(frame);
@@ -134,7 +134,7 @@ impl Way {
     }
 
     /// A frame comes out before its end has gone in, so it is looked for behind both.
-    fn see(&mut self, beat: Option<Beat>, ready: bool) {
+    fn see(&mut self, beat: Option<Beat<D>>, ready: bool) {
         if let Some(frame) = self.sink.see(beat.is_some(), beat.unwrap_or_default(), ready) {
             assert_eq!(Some(frame), self.expected.pop_front());
             self.passed += 1;
@@ -173,7 +173,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
         let rarely = if random.one_in(2) { 2 } else { 100 };
         let ticking = 1 + random.below(rarely);
         let hurries = [1, 2, 50, 1_000_000][random.below(4) as usize];
-        let (mut rx, mut tx) = (Way::default(), [Way::default(), Way::default()]);
+        let (mut rx, mut tx) = (Way::<N::Data>::default(), [Way::default(), Way::default()]);
         let (mut last, mut mac) = (Shown::default(), MACS);
         for _ in 0..random.below(60_000) {
             if rx.source.left() == 0 && random.one_in(quiet) {
@@ -238,7 +238,9 @@ pub fn lock_step<N: Nic>(seed: u64) {
         "{} clocks, {resets} resets; {arrived} frames arrived, {passed} passed, {signals} messages served, {sent} frames went; taken, malformed, refused, unknown, dropped: {left_out:?}",
         clocks + bench.clocks
     );
-    assert!(passed > arrived / 8 && signals > arrived / 8 && sent > 500 && left_out.iter().all(|&n| n > 20));
+    // With wide beats more arrive than a calculator takes.
+    let least = arrived.min(8_000) / 8;
+    assert!(passed > least && signals > least && sent > 500 && left_out.iter().all(|&n| n > 20));
 }
 
 /// At 125 MHz a gigabit line brings a frame of 64 octets every 84 clocks: all may be messages for one reaction point, and
@@ -247,7 +249,7 @@ pub fn back_to_back_messages_at_line_rate<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let mut bench = Bench::<N>::new(seed);
     bench.reset(N::usual(1_000_000_000));
-    let mut source = Source::default();
+    let mut source = Source::<N::Data>::default();
     let mut signals = 0;
     for clock in 0..84 * 2000u64 {
         if clock % 84 == 0 {
@@ -272,7 +274,7 @@ pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let mut bench = Bench::<N>::new(seed);
     bench.reset(N::usual(1_000_000_000));
-    let (mut source, mut data, mut inside) = (Source::default(), VecDeque::new(), VecDeque::new());
+    let (mut source, mut data, mut inside) = (Source::<N::Data>::default(), VecDeque::new(), VecDeque::new());
     let mut sink = Sink::default();
     let (mut sent, mut served, mut last) = (0u32, 0u32, Shown::default());
     for _ in 0..100_000 {
@@ -305,9 +307,15 @@ pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
         last = out;
     }
     println!("{sent} messages: {} taken, {} refused; {served} served", last.taken, last.refused);
-    assert!(data.len() <= 1 && last.malformed == 0);
-    assert!(sent - last.taken - last.refused <= 1 && last.taken - served <= 1);
+    // Where a beat is a frame, some pass in the clocks until one shows or is counted.
+    let within = N::Data::OCTETS.div_ceil(16);
+    assert!(data.len() <= within && last.malformed == 0);
+    assert!(sent - last.taken - last.refused <= within as u32 && last.taken - served <= 1);
     assert!(served >= 1_000 && last.refused > served);
+}
+
+fn any_keep<D: Data>(random: &mut Random) -> D::Keep {
+    D::Keep::try_from(random.next() >> (64 - D::OCTETS)).ok().expect("a bit for each octet")
 }
 
 /// Beats that break every rule of the stream, and lengths that are none: rates stay within their bounds, and once the
@@ -317,19 +325,20 @@ pub fn garbage_leaves_nothing_stuck<N: Nic>(seed: u64) {
     let settings = N::usual(1_000_000_000);
     let (least, most) = N::bounds(&settings);
     let mut nic = N::unchecked(seed);
-    let mut clock = |pins: &Pins| nic.clock(&N::inputs(&settings, pins));
+    let mut clock = |pins: &Pins<N::Data>| nic.clock(&N::inputs(&settings, pins));
     clock(&Pins { reset: true, ..Pins::default() });
     let good = Frame::new((0..100).collect());
     for round in 0..300 {
-        let within = |out: &Shown| out.point.iter().all(|p| (least..=most).contains(&p.point.current_rate));
+        let within = |out: &Shown<N::Data>| out.point.iter().all(|p| (least..=most).contains(&p.point.current_rate));
         for _ in 0..random.below(5_000) {
-            let beat = |random: &mut Random| Beat {
+            let beat = |random: &mut Random| Beat::<N::Data> {
                 data: if random.one_in(2) {
-                    u64::from(CNM.to_be()) << 32 | u64::from(SMCC.to_be())
+                    let types = u64::from(CNM.to_be()) << 32 | u64::from(SMCC.to_be());
+                    Data::of(&types.to_le_bytes().repeat(N::Data::OCTETS / 8))
                 } else {
-                    random.next()
+                    Data::of(&Frame::random(random, N::Data::OCTETS).octets)
                 },
-                keep: random.word() as u8,
+                keep: any_keep::<N::Data>(random),
                 last: random.one_in(12),
                 user: random.one_in(2),
             };
@@ -341,16 +350,16 @@ pub fn garbage_leaves_nothing_stuck<N: Nic>(seed: u64) {
             assert!(within(&out), "seed {seed}, round {round}: {:?}", out.point);
         }
         // One last beat for each frame that was begun, then a frame; the bucket may be empty.
-        let mut sources: [Source; 3] = Default::default();
+        let mut sources: [Source<N::Data>; 3] = Default::default();
         for source in &mut sources {
             source.push(&Frame::new(vec![0; 8]));
             source.push(&good);
         }
         let mut came = [Vec::new(), Vec::new(), Vec::new()];
-        let whole = |beats: &Vec<Beat>| beats.ends_with(&good.beats());
+        let whole = |beats: &Vec<Beat<N::Data>>| beats.ends_with(&good.beats());
         for _ in 0..400_000 {
             let [rx, tx_0, tx_1] = [0, 1, 2].map(|i: usize| sources[i].show(true));
-            let length = |beat: Option<Beat>| beat.map(|beat| (beat, 100));
+            let length = |beat: Option<Beat<N::Data>>| beat.map(|beat| (beat, 100));
             let tx = [length(tx_0), length(tx_1)];
             let out = clock(&Pins { rx, rx_ready: true, tx, tx_ready: [true; 2], ..Pins::default() });
             assert!(within(&out), "seed {seed}, round {round}: {:?}", out.point);
@@ -377,7 +386,7 @@ pub fn frames_go_at_the_rate<N: Nic>(seed: u64) {
     let mut bench = Bench::<N>::new(seed);
     for max_rate in [1_000_000_000, 333_500_000, 10_000_000, 950_250_000] {
         bench.reset(N::usual(max_rate));
-        let mut ways = [Way::default(), Way::default()];
+        let mut ways = [Way::<N::Data>::default(), Way::default()];
         let (mut octets, mut dropped, mut announced) = ([0u64; 2], [0u32; 2], [0u64; 2]);
         // A sink that stalls, but for the reaction point whose rate is measured; and frames of any size, or the shortest.
         let (clocks, shortest) = (300_000u64, max_rate == 1_000_000_000);

@@ -54,7 +54,7 @@ fn difference(random: &mut Random) -> i32 {
 }
 
 macro_rules! lockstep {
-    ($name:ident, $core:ident, $seed:expr, $latency:expr, $clocks:expr, $least:expr, $delta_zero:ident, $from:ident) => {
+    ($name:ident, $core:ident, $bits:expr, $seed:expr, $latency:expr, $clocks:expr, $least:expr, $delta_zero:ident, $from:ident) => {
         #[test]
         fn $name() {
             use penstock_cosim::$core::{Core, In};
@@ -95,7 +95,7 @@ macro_rules! lockstep {
                 let (mut core, mut model) = (Core::new(seed), None::<SmccPoint>);
                 kept.begin(seed);
                 let mut input = In::default();
-                set(&mut input, &SmccSettings::any(&mut random));
+                set(&mut input, &SmccSettings::any(&mut random, $bits));
                 let gap = [1, 1, 2, 200][random.below(4) as usize];
                 for n in 0..$clocks {
                     input.rst_i = n == 0 || random.one_in(20_000);
@@ -126,8 +126,9 @@ macro_rules! lockstep {
 
 // A notice each 76 clocks at most: the registered ones are given 2.4 million clocks each, the combinational ones a million notices
 // or more; all of them ten million notices in `make -C rtl operations`.
-lockstep!(registered, smcc_rate_calculator, 1, 76, 30_000, 10_000, StateA, Bound);
-lockstep!(registered_any, smcc_rate_calculator_any, 2, 76, 30_000, 10_000, SignBit, Any);
-lockstep!(registered_state_b, smcc_rate_calculator_state_b, 3, 76, 30_000, 10_000, StateB, Bound);
-lockstep!(combinational, smcc_rate_calculator_comb, 4, 1, 42_000, 1_000_000, StateA, Bound);
-lockstep!(combinational_any, smcc_rate_calculator_comb_any, 5, 1, 42_000, 1_000_000, SignBit, Any);
+lockstep!(registered, smcc_rate_calculator, 34, 1, 76, 30_000, 10_000, StateA, Bound);
+lockstep!(registered_any, smcc_rate_calculator_any, 34, 2, 76, 30_000, 10_000, SignBit, Any);
+lockstep!(registered_state_b, smcc_rate_calculator_state_b, 34, 3, 76, 30_000, 10_000, StateB, Bound);
+lockstep!(combinational, smcc_rate_calculator_comb, 34, 4, 1, 42_000, 1_000_000, StateA, Bound);
+lockstep!(combinational_any, smcc_rate_calculator_comb_any, 34, 5, 1, 42_000, 1_000_000, SignBit, Any);
+lockstep!(to_400_gbps, smcc_rate_calculator_400g, 40, 6, 76, 30_000, 10_000, StateA, Bound);

@@ -11,117 +11,159 @@ use penstock_cosim::Random;
 use penstock_cosim::bits::Bits;
 use penstock_cosim::messages::SMCC;
 use penstock_cosim::reaction_point::{self as point, Point, SmccPoint, SmccSettings, smcc_defaults};
-use penstock_cosim::smcc_rp::{Core, In, Out};
 use penstock_schemes::smcc::{DeltaZero, IncreaseFrom};
 use pins::{Nic, Pins, Shown};
 
 /// Clocks from the one in which a notice is seen to the one in which the rate shows it.
 const LATENCY: u64 = 76;
 
-fn says(out: &Out, i: usize) -> point::Shown {
-    point::Shown {
-        point: Point { current_rate: out.rate_o.get(34 * i, 34), ..Point::default() },
-        ..point::Shown::default()
-    }
-}
+/// A build with beats of such data.
+macro_rules! nic {
+    ($core:ident, $data:ty) => {
+        mod $core {
+            use super::*;
+            use penstock_cosim::$core::{In, Out};
+            pub use penstock_cosim::$core::Core;
 
-impl Nic for Core {
-    const KIND: u16 = SMCC;
-    type Settings = SmccSettings;
-    type Machine = SmccPoint;
+            fn says(out: &Out, i: usize) -> point::Shown {
+                point::Shown {
+                    point: Point { current_rate: out.rate_o.get(34 * i, 34), ..Point::default() },
+                    ..point::Shown::default()
+                }
+            }
 
-    fn new(seed: u64) -> Self {
-        Self::new(seed)
-    }
+            impl Nic for Core {
+                type Data = $data;
+                const KIND: u16 = SMCC;
+                type Settings = SmccSettings;
+                type Machine = SmccPoint;
 
-    fn unchecked(seed: u64) -> Self {
-        Self::unchecked(seed)
-    }
+                fn new(seed: u64) -> Self {
+                    Self::new(seed)
+                }
 
-    fn any(random: &mut Random) -> SmccSettings {
-        SmccSettings::any(random)
-    }
+                fn unchecked(seed: u64) -> Self {
+                    Self::unchecked(seed)
+                }
 
-    /// One stage, 4000 bit/s per octet.
-    fn usual(max_rate: u64) -> SmccSettings {
-        SmccSettings::of(&smcc_defaults(), max_rate)
-    }
+                fn any(random: &mut Random) -> SmccSettings {
+                    SmccSettings::any(random, 34)
+                }
 
-    fn bounds(settings: &SmccSettings) -> (u64, u64) {
-        (settings.min_rate, settings.max_rate)
-    }
+                /// One stage, 4000 bit/s per octet.
+                fn usual(max_rate: u64) -> SmccSettings {
+                    SmccSettings::of(&smcc_defaults(), max_rate)
+                }
 
-    fn machine(settings: &SmccSettings) -> SmccPoint {
-        SmccPoint::new(&settings.config(DeltaZero::StateA, IncreaseFrom::Bound), settings.max_rate, LATENCY)
-    }
+                fn bounds(settings: &SmccSettings) -> (u64, u64) {
+                    (settings.min_rate, settings.max_rate)
+                }
 
-    fn overflows(_: &SmccPoint) -> bool {
-        false
-    }
+                fn machine(settings: &SmccSettings) -> SmccPoint {
+                    SmccPoint::new(&settings.config(DeltaZero::StateA, IncreaseFrom::Bound), settings.max_rate, LATENCY)
+                }
 
-    type In = In;
-    const NAMES: (&'static str, &'static str) = ("smcc_rp", "smcc_rp");
+                fn overflows(_: &SmccPoint) -> bool {
+                    false
+                }
 
-    fn inputs(settings: &SmccSettings, pins: &Pins) -> In {
-        pins::inputs!(In, pins, {
-            alpha_i: settings.alpha as u32,
-            alpha_small_i: settings.alpha_small as u32,
-            beta_i: settings.beta as u32,
-            t1_i: settings.t1 as u32,
-            two_stage_i: settings.two_stage,
-            min_rate_i: settings.min_rate,
-            max_rate_i: settings.max_rate,
-        })
-    }
+                type In = In;
+                const NAMES: (&'static str, &'static str) = ("smcc_rp", stringify!($core));
 
-    fn settings(inputs: &In) -> SmccSettings {
-        SmccSettings {
-            alpha: inputs.alpha_i.into(),
-            alpha_small: inputs.alpha_small_i.into(),
-            beta: inputs.beta_i.into(),
-            t1: inputs.t1_i.into(),
-            two_stage: inputs.two_stage_i,
-            min_rate: inputs.min_rate_i,
-            max_rate: inputs.max_rate_i,
+                fn inputs(settings: &SmccSettings, pins: &Pins<$data>) -> In {
+                    pins::inputs!(In, pins, {
+                        alpha_i: settings.alpha as u32,
+                        alpha_small_i: settings.alpha_small as u32,
+                        beta_i: settings.beta as u32,
+                        t1_i: settings.t1 as u32,
+                        two_stage_i: settings.two_stage,
+                        min_rate_i: settings.min_rate,
+                        max_rate_i: settings.max_rate,
+                    })
+                }
+
+                fn settings(inputs: &In) -> SmccSettings {
+                    SmccSettings {
+                        alpha: inputs.alpha_i.into(),
+                        alpha_small: inputs.alpha_small_i.into(),
+                        beta: inputs.beta_i.into(),
+                        t1: inputs.t1_i.into(),
+                        two_stage: inputs.two_stage_i,
+                        min_rate: inputs.min_rate_i,
+                        max_rate: inputs.max_rate_i,
+                    }
+                }
+
+                fn pins(inputs: &In) -> Pins<$data> {
+                    pins::pins!(inputs, false, Default::default())
+                }
+
+                fn clock(&mut self, inputs: &In) -> Shown<$data> {
+                    pins::shown!(&self.clock(inputs), says)
+                }
+            }
         }
-    }
-
-    fn pins(inputs: &In) -> Pins {
-        pins::pins!(inputs, false, Default::default())
-    }
-
-    fn clock(&mut self, inputs: &In) -> Shown {
-        pins::shown!(&self.clock(inputs), says)
-    }
+    };
 }
+
+nic!(smcc_rp, u64);
+nic!(smcc_rp_512, [u32; 16]);
+#[cfg(feature = "widths")]
+nic!(smcc_rp_128, [u32; 4]);
+#[cfg(feature = "widths")]
+nic!(smcc_rp_256, [u32; 8]);
 
 #[test]
 fn lock_step() {
-    streams::kept::<Core>();
-    streams::lock_step::<Core>(1);
+    streams::kept::<smcc_rp::Core>();
+    streams::lock_step::<smcc_rp::Core>(1);
 }
 
 #[test]
 fn another_lock_step() {
-    streams::lock_step::<Core>(5);
+    streams::lock_step::<smcc_rp::Core>(5);
 }
 
 #[test]
 fn back_to_back_messages_at_line_rate() {
-    streams::back_to_back_messages_at_line_rate::<Core>(2);
+    streams::back_to_back_messages_at_line_rate::<smcc_rp::Core>(2);
 }
 
 #[test]
 fn frames_go_at_the_rate() {
-    streams::frames_go_at_the_rate::<Core>(3);
+    streams::frames_go_at_the_rate::<smcc_rp::Core>(3);
 }
 
 #[test]
 fn garbage_leaves_nothing_stuck() {
-    streams::garbage_leaves_nothing_stuck::<Core>(4);
+    streams::garbage_leaves_nothing_stuck::<smcc_rp::Core>(4);
 }
 
 #[test]
 fn floods_of_messages_cost_no_data() {
-    streams::floods_of_messages_cost_no_data::<Core>(6);
+    streams::floods_of_messages_cost_no_data::<smcc_rp::Core>(6);
+}
+
+/// What depends on the width of a beat: arrivals and departures, messages in every beat, garbage.
+fn other_widths<N: Nic>(seed: u64) {
+    streams::lock_step::<N>(seed);
+    streams::floods_of_messages_cost_no_data::<N>(seed + 1);
+    streams::garbage_leaves_nothing_stuck::<N>(seed + 2);
+}
+
+#[test]
+fn beats_of_512_bits() {
+    other_widths::<smcc_rp_512::Core>(11);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_128_bits() {
+    other_widths::<smcc_rp_128::Core>(14);
+}
+
+#[cfg(feature = "widths")]
+#[test]
+fn beats_of_256_bits() {
+    other_widths::<smcc_rp_256::Core>(17);
 }

@@ -98,6 +98,9 @@ module ethernet_switch
   // A port whose neighbour may be paused.
   localparam int unsigned OtherPort = CpPort == 0 ? 1 : 0;
 
+  if (DataW != 64 || RateW != 34) begin : gen_bad_width
+    $fatal(0, "DataW is 64 and RateW 34, which its registers have (instance %m)");
+  end
   if (Ports < 2 || Ports > 16) begin : gen_bad_ports
     $fatal(0, "Ports is 2 to 16 (instance %m)");
   end

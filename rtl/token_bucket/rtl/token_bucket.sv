@@ -47,7 +47,9 @@ module token_bucket
   localparam int unsigned RefillW = $clog2(RefillClocks);
   localparam int unsigned BitW = $clog2(QuotientW);
   localparam int unsigned DivisorW = RateW + 1;
-  localparam int unsigned GrantW = 32;
+  // A refill's octets, before they are held within a full bucket.
+  localparam int unsigned LargestW = QuotientW + $clog2(TokensPerStep + 1);
+  localparam int unsigned GrantW = LargestW > FrameW ? LargestW : FrameW + 1;
 
   if (Depth < 1 || Depth > 65_535) begin : gen_bad_depth
     $fatal(0, "Depth is 1 to 65535 (instance %m)");

@@ -43,6 +43,9 @@ module trace
   localparam int unsigned CountW = 5;
   localparam int unsigned TurnW = Sources > 1 ? unsigned'($clog2(Sources)) : 1;
 
+  if (DataW != 64) begin : gen_bad_width
+    $fatal(0, "DataW is 64 (instance %m)");
+  end
   if (Sources < 1 || Sources > 16) begin : gen_bad_sources
     $fatal(0, "Sources is 1 to 16 (instance %m)");
   end

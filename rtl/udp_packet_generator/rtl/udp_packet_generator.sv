@@ -51,6 +51,9 @@ module udp_packet_generator
   localparam logic [15:0] IpFlags = 16'h4000;
   localparam logic [15:0] IpProtocol = 16'h4011;
 
+  if (DataW != 64) begin : gen_bad_width
+    $fatal(0, "DataW is 64 (instance %m)");
+  end
   if (MaxOctets < MinFrame || MaxOctets > 65_535) begin : gen_bad_length
     $fatal(0, "MaxOctets is 64 to 65535 (instance %m)");
   end

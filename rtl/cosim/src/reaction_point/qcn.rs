@@ -65,13 +65,15 @@ pub fn any_rate(random: &mut Random, most: u64) -> u64 {
 }
 
 impl Settings {
-    /// Anything that is allowed, and often the ends of it.
-    pub fn any(random: &mut Random) -> Self {
+    /// Anything that is allowed with rates of this number of bits, and often the ends of it.
+    pub fn any(random: &mut Random, rate_bits: u32) -> Self {
+        let most = (1 << rate_bits) - 1;
         let max_rate = match random.below(4) {
-            0 => (1 << 34) - 1,
+            0 => most,
             1 => 1_000_000_000,
+            2 if rate_bits > 34 => [25, 100, 400][random.below(3) as usize] * 1_000_000_000,
             2 => 10_000_000_000,
-            _ => 1 + random.below((1 << 34) - 1),
+            _ => 1 + random.below(most),
         };
         // Feedback that keeps the target rate at its largest takes the current rate down to the least: now and then these
         // are a factor of ten apart, where Target Rate Reduction begins.
@@ -84,8 +86,8 @@ impl Settings {
         Self {
             min_rate,
             max_rate,
-            ai_rate: any_rate(random, (1 << 34) - 1),
-            hai_rate: any_rate(random, (1 << 34) - 1),
+            ai_rate: any_rate(random, most),
+            hai_rate: any_rate(random, most),
             gd_shift: random.below(32) as u8,
             threshold: match random.below(8) {
                 0 => random.below(255),

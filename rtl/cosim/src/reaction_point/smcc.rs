@@ -61,14 +61,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Anything from one end of their ranges to the other.
-    pub fn any(random: &mut Random) -> Self {
+    /// Anything from one end of their ranges to the other, rates of this number of bits.
+    pub fn any(random: &mut Random, rate_bits: u32) -> Self {
         let max_rate = match random.below(4) {
-            0 => (1 << 34) - 1,
+            0 => (1 << rate_bits) - 1,
+            1 if rate_bits > 34 => [25, 100, 400][random.below(3) as usize] * 1_000_000_000,
             1 => 1_000_000_000,
-            _ => 1 + any_size(random, 34).min((1 << 34) - 2),
+            _ => 1 + any_size(random, rate_bits.into()).min((1 << rate_bits) - 2),
         };
-        let min_rate = any_size(random, 34).min(max_rate);
+        let min_rate = any_size(random, rate_bits.into()).min(max_rate);
         let two_stage = random.one_in(2);
         let t1 = if random.one_in(2) { 8_000 } else { any_size(random, 32) };
         // Gains as in the paper, or any.
