@@ -92,8 +92,10 @@ impl Role {
                 ("on_arrival", &["frame", "queue"]),
                 ("on_transmission", &["frame", "queue"]),
                 ("on_departure", &["frame", "queue"]),
+                ("on_probe_departure", &["signal", "queue"]),
                 ("on_signal", &["signal", "queue"]),
                 ("on_timer", &["now", "queue"]),
+                ("set_thresholds", &["low", "high", "probability"]),
                 ("variables", &[]),
             ],
             Self::Notification => &[

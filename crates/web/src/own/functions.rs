@@ -1,7 +1,8 @@
 //! The table of functions of a scheme of the reader's: each calls the method of its name, as for classes in Python.
 
 use penstock_schemes::foreign::abi::{
-    self, Ack, Call, Echo, Frame, Function, Functions, Limits, Place, Queue, Release, Row, Setup, Signal, Tag, WORDS,
+    self, Ack, Call, Echo, Frame, Function, Functions, Limits, Place, Queue, Ramp, Release, Row, Setup, Signal, Tag,
+    WORDS,
 };
 use penstock_script::{ACKNOWLEDGEMENT, Error, FRAME, Kind, PLACE, Program, QUEUE, RELEASE, Role, SIGNAL, Value};
 
@@ -18,10 +19,12 @@ pub(super) fn table(program: &Program) -> Functions {
     Functions {
         cp_create: Some(cp_create),
         cp_configure: Some(cp_configure),
+        cp_set_thresholds: where_any!(CpSetThresholds, cp_set_thresholds),
         cp_on_arrival: where_any!(CpOnArrival, cp_on_arrival),
         cp_mark: where_any!(CpMark, cp_mark),
         cp_on_transmission: where_any!(CpOnTransmission, cp_on_transmission),
         cp_on_departure: where_any!(CpOnDeparture, cp_on_departure),
+        cp_on_probe_departure: where_any!(CpOnProbeDeparture, cp_on_probe_departure),
         cp_on_signal: where_any!(CpOnSignal, cp_on_signal),
         cp_on_timer: where_any!(CpOnTimer, cp_on_timer),
         cp_variables: where_any!(CpVariables, cp_variables),
@@ -153,6 +156,13 @@ extern "C" fn cp_configure(cp: &mut u64, setup: &Setup<'_>, _: &Place, timeout: 
     });
 }
 
+extern "C" fn cp_set_thresholds(cp: &mut u64, ramp: &Ramp) {
+    let probability = Value::Float(ramp.p_max as f64 / 4_294_967_296.0);
+    with(*cp, |point| {
+        point.call(Function::CpSetThresholds, &[int(ramp.k_min), int(ramp.k_max), probability]).map(|_| ())
+    });
+}
+
 extern "C" fn cp_on_arrival(cp: &mut u64, at: &mut Call<'_>, frame: &mut Frame<'_>, queue: &Queue, timeout: &mut u64) {
     with(*cp, |point| {
         let arguments = [frame_of(at.now, frame, random(point, at)), queue_of(queue)];
@@ -191,6 +201,19 @@ extern "C" fn cp_on_departure(cp: &mut u64, now: u64, frame: &mut Frame<'_>, que
     with(*cp, |point| {
         point.call(Function::CpOnDeparture, &arguments)?;
         *timeout = point.timeout()?;
+        Ok(())
+    });
+}
+
+extern "C" fn cp_on_probe_departure(cp: &mut u64, now: u64, signal: &mut Signal, queue: &Queue) {
+    let arguments = [signal_of(now, 0, signal, 0), queue_of(queue)];
+    with(*cp, |point| {
+        let function = Function::CpOnProbeDeparture;
+        if let Some(answer) = point.call(function, &arguments)?
+            && let Some(word) = content(point, function, &answer.value)?
+        {
+            signal.word = word;
+        }
         Ok(())
     });
 }
