@@ -8,6 +8,7 @@ from conftest import SMALL
 from penstock import ArgumentError, Scenario
 
 pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
 
 import gymnasium
 import numpy as np
