@@ -1,5 +1,6 @@
 """Schemes of files in comparisons, sweeps, arenas, other processes, the suite of conformance, and the schema."""
 
+import importlib
 import json
 import os
 import pickle
@@ -57,9 +58,7 @@ def halving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[penstock.Sc
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("halving", None)
-    from halving import Halving
-
-    found: type[penstock.Scheme] = Halving
+    found: type[penstock.Scheme] = importlib.import_module("halving").Halving
     return found
 
 

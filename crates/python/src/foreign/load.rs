@@ -21,7 +21,7 @@ struct Entry {
     source: String,
     description: String,
     parameters: Vec<EntryParameter>,
-    profiles: Vec<(String, String, Vec<(String, String)>)>,
+    profiles: Vec<EntryProfile>,
     variables: [Vec<(String, String)>; 3],
     methods: [Vec<String>; 3],
     set_point: Option<String>,
@@ -33,6 +33,9 @@ struct Entry {
     random: bool,
     ecn: bool,
 }
+
+/// Name, description, and the parameters with their values as text.
+type EntryProfile = (String, String, Vec<(String, String)>);
 
 #[derive(Deserialize)]
 struct EntryParameter {
@@ -131,7 +134,7 @@ fn of_class((message, hint): (String, String), location: &str) -> Refusal {
 }
 
 fn profile(
-    (name, description, settings): (String, String, Vec<(String, String)>),
+    (name, description, settings): EntryProfile,
     parameters: &[Parameter],
     location: &str,
 ) -> Result<Profile, Refusal> {
