@@ -60,9 +60,9 @@ const lessons = readdirSync(join(here, "lessons")).sort().map((name) => {
 writeFileSync(join(out, "lessons.json"), `${JSON.stringify(lessons, null, 1)}\n`);
 files.push("lessons.json");
 
-/** Templates for a scheme of the reader's are examples of the package, with the names of src/own.ts. */
+/** Templates for a scheme of the reader's are examples of the package, with the names of src/own.ts. They are no modules of Python here. */
 for (const name of ["aimd", "dctcp", "qcn", "theta_powertcp"]) {
-  const file = `own/${name}.py`;
+  const file = `own/${name}.txt`;
   mkdirSync(join(out, "own"), { recursive: true });
   cpSync(join(here, "../examples/foreign", `${name}.py`), join(out, file));
   files.push(file);

@@ -119,7 +119,7 @@ export class OwnScheme {
     const name = this.template.value || Object.keys(TEMPLATES)[0];
     if (!name) return;
     this.wanted = name;
-    const text = await (await fetch(address(`own/${name}.py`))).text();
+    const text = await (await fetch(address(`own/${name}.txt`))).text();
     // Another one may have been chosen meanwhile.
     if (this.wanted !== name) return;
     this.text.value = text;

@@ -29,6 +29,7 @@ _TYPES = {
     ".json": "application/json",
     ".svg": "image/svg+xml",
     ".toml": "text/plain; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
     ".wasm": "application/wasm",
 }
 
