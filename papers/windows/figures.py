@@ -31,17 +31,18 @@ def powertcp(data: Data) -> "Figure":
 
 
 _FORMS = {"Falcon": "htsim-100g", "Swift": "kumar-2020", "LSwift": "lswift", "MSwift": "mswift"}
-_OF = {"name": "sprayed", "line_bps": 400e9}
+
+
+def _share(scheme: str, profile: str) -> Source:
+    settings = {f"schemes.{scheme}.profile": profile}
+    return Source.of("few-late", scheme, "line_share", settings=settings, name="sprayed", line_bps=400e9)
 
 
 @FIGURES.draw(
     "spraying",
-    **{
-        name: Source.of("few-late", "swift", "line_share", settings={"schemes.swift.profile": profile}, **_OF)
-        for name, profile in _FORMS.items()
-    },
-    NSCC=Source.of("few-late", "nscc", "line_share", **_OF),
-    MNSCC=Source.of("few-late", "nscc", "line_share", settings={"schemes.nscc.profile": "mnscc"}, **_OF),
+    **{name: _share("swift", profile) for name, profile in _FORMS.items()},
+    NSCC=_share("nscc", "htsim-400g"),
+    MNSCC=_share("nscc", "mnscc"),
 )
 def spraying(data: Data) -> "Figure":
     """What four flows have of their lines while one of their eight paths is late."""

@@ -1,4 +1,4 @@
-"""The metrics of these statements alone: the completion of sprayed messages, and what sprayed flows have of their line."""
+"""The metrics of these statements alone: completion of sprayed messages, and what flows have of their lines."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def inflation_percent(result: Result, name: str) -> float:
-    """By how much the last of the messages with this name takes longer than it could, in percent; infinite if one stays."""
+    """By how much the last message with this name takes longer than it could, in percent; infinite if one stays."""
     flows = result.completions["flow"].to_pylist()
     slowdown = np.asarray(result.completions["slowdown"].to_pylist(), dtype=float)
     own = slowdown[[flow.startswith(name) for flow in flows]]

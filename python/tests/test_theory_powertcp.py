@@ -1,4 +1,4 @@
-"""PowerTCP as a fluid and in packets: its queue in closed form, its decay, its margin, and both forms beside each other."""
+"""PowerTCP as a fluid and in packets: its queue in closed form, its decay, its margin, for both of its forms."""
 
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,32 @@ from penstock.theory.models.powertcp import PowerTcp
 from penstock.theory.models.theta_powertcp import ThetaPowerTcp
 
 TEN_GIG = Path(__file__).resolve().parent.parent.parent / "scenarios/baseline/ten-gig.toml"
-SHORT = {"duration": "100 ms", "warmup": "50 ms", "flow.0.stagger": "1 ms", "topology.star.buffer": "2 MB"}
+SHORT: dict[str, str | float] = {
+    "duration": "100 ms",
+    "warmup": "50 ms",
+    "flow.0.stagger": "1 ms",
+    "topology.star.buffer": "2 MB",
+}
 TRIP_S = 42.5024e-6
 """There and back: a frame of 1500 octets and its acknowledgement of 64 over two links of 10 Gb/s and 10 us each way."""
 HELD = TRIP_S * 1.25e9
 """Octets that the line sends in it: 53 128."""
 
 
-def _scenario(flows: int, **settings: object) -> Scenario:
+def _scenario(flows: int, **settings: str | float) -> Scenario:
     """Return the case of QCN's page with a number of flows; a keyword ``a__b`` sets the key ``a.b``."""
     scenario = Scenario.load(TEN_GIG)
-    ends = {"topology.star.hosts": flows + 1, "flow.0.from": f"h0..h{flows - 1}", "flow.0.to": f"h{flows}"}
-    for key, value in {**ends, **SHORT, **settings}.items():
+    ends: dict[str, str | float] = {
+        "topology.star.hosts": flows + 1,
+        "flow.0.from": f"h0..h{flows - 1}",
+        "flow.0.to": f"h{flows}",
+    }
+    for key, value in (ends | SHORT | settings).items():
         scenario.set(key.replace("__", "."), value)
     return scenario
 
 
-def _powertcp(flows: int, **settings: object) -> Scenario:
+def _powertcp(flows: int, **settings: str | float) -> Scenario:
     return _scenario(flows, **{"schemes__powertcp__base_rtt": "42502 ns", **settings})
 
 
@@ -85,8 +94,8 @@ def test_without_steps_there_is_no_queue_in_packets() -> None:
 
 
 def test_the_window_decays_with_the_time_of_an_update_over_gamma() -> None:
-    # All windows together follow w' = gamma / delta (line T + sum of beta - w), with no delay in it: theta-powertcp moves
-    # once a round trip, R = T (1 + 0.4). One root is -gamma / R; the queue's is the line's, -1 / R.
+    # All windows together follow w' = gamma / delta (line T + sum of beta - w), with no delay in it. Theta-powertcp
+    # moves once a round trip, R = T (1 + 0.4). One root is -gamma / R; the queue's is the line's, -1 / R.
     model = _model(_scenario(4, **{"schemes__theta-powertcp__gamma": 0.1}), "theta-powertcp").without_delay()
     roots = np.linalg.eigvals(np.asarray(linearise(model, modes_beside(model)[0]).instant))
     slowest = float(np.max(roots.real))

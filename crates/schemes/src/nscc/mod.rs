@@ -23,169 +23,22 @@
 //! Sources: uet-htsim, `uec.cpp` ("htsim"), whose names and constants these are; Ultra Ethernet Specification 1.0; Bonato et al., arXiv
 //! 2404.01630 (SMaRTT); Gerstein et al., arXiv 2509.07907 (MNSCC).
 
-use crate::info::values::{choice, count, octets, real, switch, us};
-use crate::info::{Action, Forms, Info, Profile, Threshold, Value, parameters};
+mod settings;
+
+use crate::info::{Action, Forms, Info};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::parts::median::History;
-use crate::swift::Feedback;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Report, Scheme, Var,
 };
 
+pub use settings::Config;
+
 /// NSCC.
 #[derive(Debug, Clone, Copy)]
 pub struct Nscc;
-
-parameters! {
-    /// NSCC's parameters.
-    pub struct Config {
-        ..marking: MarkingParameters;
-        /// Queue length up to which no frame is marked.
-        k_min: Threshold {
-            default: octets(30_000),
-            range: octets(0)..=octets(2_147_483_647),
-            source: "option, 0.2 of what 100 Gb/s holds in 12 us",
-            when: marking = "threshold",
-        }
-        /// Queue length above which every frame is marked; in between the probability rises linearly.
-        k_max: Threshold {
-            default: octets(120_000),
-            range: octets(100)..=octets(2_147_483_647),
-            at_least: k_min,
-            source: "option, 0.8 of what 100 Gb/s holds in 12 us",
-            when: marking = "threshold",
-        }
-        /// Switches cut a frame that finds no room down to its header, and the target is that of such a network.
-        trimming: bool {
-            default: switch(false),
-            source: "htsim, network_trimming_enabled",
-        }
-        /// Round-trip time of the empty network on its longest path, for which target and steps are scaled. A source's own base is that of
-        /// its path where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
-        network_rtt: Duration {
-            default: us(12),
-            range: us(1)..=us(1_000_000),
-            about: round_trip,
-            source: "htsim, network_rtt of the reference",
-        }
-        /// Target of the delay; 0 for 3/4 of the round-trip time with trimming, all of it without.
-        target_qdelay: Duration {
-            default: us(0),
-            range: us(0)..=us(1_000_000),
-            source: "htsim",
-        }
-        /// The delay that a source goes by.
-        feedback: Feedback {
-            default: choice("latest"),
-            source: "htsim; Gerstein et al. 2026, MNSCC",
-        }
-        /// Delays of which the median is taken at the most; fewer where half of the window has fewer frames.
-        history: u32 {
-            default: count(4),
-            range: count(1)..=count(65_536),
-            source: "Gerstein et al. 2026 equation (9)",
-            when: feedback = "median",
-        }
-        /// Factor of a decrease.
-        gamma: f64 {
-            default: real(0.8),
-            range: real(0.0)..=real(1.0),
-            source: "htsim",
-        }
-        /// Weight of the newest delay in its mean.
-        delay_alpha: f64 {
-            default: real(0.0125),
-            range: real(0.0)..=real(1.0),
-            source: "htsim",
-        }
-        /// Proportional increase in frames, for a delay of zero.
-        alpha_frames: f64 {
-            default: real(4.0),
-            range: real(0.0)..=real(1_000.0),
-            source: "htsim, alpha",
-        }
-        /// Fair increase in frames.
-        fi_frames: f64 {
-            default: real(5.0),
-            range: real(0.0)..=real(1_000.0),
-            source: "htsim, fi",
-        }
-        /// Increase in frames that every period brings.
-        eta_frames: f64 {
-            default: real(0.15),
-            range: real(0.0)..=real(1_000.0),
-            source: "htsim, eta",
-        }
-        /// Quick adapt needs fewer octets in a round trip than the largest window over this power of 2.
-        qa_gate: u32 {
-            default: count(3),
-            range: count(0)..=count(32),
-            source: "htsim",
-        }
-        /// Targets of delay beyond which the window is adapted quickly.
-        qa_targets: f64 {
-            default: real(4.0),
-            range: real(0.0)..=real(1_000.0),
-            source: "htsim, qa_threshold",
-        }
-        /// Octets of a frame.
-        packet: Octets {
-            default: octets(1500),
-            range: octets(64)..=octets(16_384),
-            source: "Ethernet's longest frame; 4096 and headers in htsim",
-        }
-    }
-}
-
-/// Marks from 0.2 to 0.8 of what a line of `gbps` sends in 12 us, the reference of htsim's `uec.cpp`.
-const fn htsim(gbps: u64) -> [(&'static str, Value); 2] {
-    [("k_min", octets(300 * gbps)), ("k_max", octets(1_200 * gbps))]
-}
-
-const PROFILES: &[Profile] = &[
-    Profile {
-        name: "trimming",
-        description: "Switches that trim frames to their headers instead of dropping them.",
-        settings: &[("trimming", switch(true))],
-    },
-    Profile {
-        name: "mnscc",
-        description: "MNSCC of Gerstein et al., arXiv 2509.07907v2: the median of the last delays, four at the most.",
-        settings: &[("feedback", choice("median"))],
-    },
-    Profile {
-        name: "htsim-25g",
-        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 25 Gb/s: marks from 0.2 to 0.8 of that \
-                      bandwidth-delay product. Steps follow the line by themselves.",
-        settings: &htsim(25),
-    },
-    Profile {
-        name: "htsim-100g",
-        description: "htsim, uec.cpp's reference of 100 Gb/s and 12 us, at 100 Gb/s: marks from 0.2 to 0.8 of that bandwidth-delay product, the \
-                      defaults.",
-        settings: &htsim(100),
-    },
-    Profile {
-        name: "htsim-200g",
-        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 200 Gb/s: marks from 0.2 to 0.8 of that \
-                      bandwidth-delay product. Steps follow the line by themselves.",
-        settings: &htsim(200),
-    },
-    Profile {
-        name: "htsim-400g",
-        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 400 Gb/s: marks from 0.2 to 0.8 of that \
-                      bandwidth-delay product. Steps follow the line by themselves.",
-        settings: &htsim(400),
-    },
-    Profile {
-        name: "htsim-800g",
-        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 800 Gb/s: marks from 0.2 to 0.8 of that \
-                      bandwidth-delay product. Steps follow the line by themselves.",
-        settings: &htsim(800),
-    },
-];
 
 /// The network for which htsim's constants are meant, octets in flight: 100 Gb/s for 12 us.
 const REFERENCE_BDP: f64 = 150_000.0;
@@ -202,7 +55,7 @@ impl Scheme for Nscc {
         description: "Sources steer a window by marks and delay together, and take it down to the octets that arrive where much is \
                       trimmed or late.",
         parameters: Config::PARAMETERS,
-        profiles: PROFILES,
+        profiles: settings::PROFILES,
         set_point: None,
         signals: None,
         actions: &[Action::Marks, Action::Trims, Action::Cuts, Action::Raises],
@@ -262,13 +115,6 @@ pub struct Echo {
     pub marked: bool,
     /// The frame came without its payload: a NACK.
     pub trimmed: bool,
-}
-
-impl Config {
-    /// The room for delays of which the median is taken; none where the latest counts.
-    fn delays(&self) -> usize {
-        if self.feedback == Feedback::Median { self.history as usize } else { 0 }
-    }
 }
 
 impl MarkingConfig for Config {
@@ -608,6 +454,7 @@ impl ReactionPoint<Nscc> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
+    use crate::info::values::{choice, real, switch, us};
     use crate::testing::{Middle, Sent, at, close, config, frame_of};
 
     const FLOW: FlowKey = FlowKey(7);

@@ -127,6 +127,12 @@ impl Power {
         self.allow();
     }
 
+    /// A time-out: all that was in flight is lost, and the least window is left, as in powertcp-linux (RFC 5681, section 3.1).
+    pub fn fall(&mut self) {
+        self.window = self.least;
+        self.allow();
+    }
+
     fn allow(&mut self) {
         let rate = self.line.0 as f64 * self.window / self.most;
         let rate = BitRate((rate as u64).clamp(1, self.line.0));

@@ -301,6 +301,8 @@ impl ReactionPoint<PowerTcp> for Rp {
 
     fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
         self.settled += lost.0;
+        self.power.fall();
+        self.old = self.power.window();
     }
 
     #[inline]
@@ -426,6 +428,14 @@ mod tests {
         assert_eq!(rp.power.window(), 12_500.0, "two queues after one");
         ack(&mut rp, 20_000 + LONGEST_NS, &[hop(15_500, 12_800, 0), hop(15_500, 12_800, 0)]);
         assert_eq!(rp.power.window(), 12_500.0, "time stamps may have wrapped");
+    }
+
+    #[test]
+    fn silence_leaves_a_segment() {
+        let mut rp = rp(&[]);
+        rp.on_silence(Instant(1), FLOW, Octets(12_500));
+        assert_eq!((rp.power.window(), rp.old, rp.settled), (1_500.0, 1_500.0, 12_500));
+        assert!(rp.limiting());
     }
 
     #[test]

@@ -199,6 +199,7 @@ impl ReactionPoint<ThetaPowerTcp> for Rp {
 
     fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
         self.settled += lost.0;
+        self.power.fall();
     }
 
     #[inline]

@@ -1,15 +1,16 @@
 """PowerTCP as a fluid: windows that follow power, the load of the bottleneck times its delay.
 
-Addanki et al. (NSDI 2022), with the names of the scheme. With b the line's octets a second, T the round trip that a
-source has for the empty network, a what arrives, R the round trip now, and the queue of a round trip ago on the right:
+Addanki et al. (NSDI 2022), with the names of the scheme. b is what the line sends in a second, and a what arrives.
+T is the round trip that a source has for the empty network, R the round trip now. On the right stand queue and
+arrivals of a round trip ago:
 
     q' = N r - C
     P' = (p - P) / T,                             p = a (q + b T) / (b b T)
     w' = v / R (Wold target / P + beta - w),      w = r R
 
-Wold is the window under which the frames were sent that are acknowledged now. In a round trip a window goes the share v
-of the way to its aim: every acknowledgement goes gamma of the rest. At rest P = 1 + q / (b T) on a full line. With T right and
-a target of 1 the queue is then the sum of all beta, for any number of flows and any delay.
+Wold is the window under which the frames were sent that are acknowledged now. In a round trip a window goes the share
+v of the way to its aim: every acknowledgement goes gamma of the rest. At rest P = 1 + q / (b T) on a full line. With T
+right and a target of 1 the queue is then the sum of all beta, for any number of flows and any delay.
 """
 
 from collections.abc import Sequence

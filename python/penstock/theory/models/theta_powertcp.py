@@ -52,7 +52,9 @@ class ThetaPowerTcp(PowerTcp):
 
     def _queue_at_rest(self) -> Value:
         flying = self.drain_octets_per_s * self.base_s
-        return cast(Value, self._steps_octets() + self.drain_octets_per_s * self.trip_s * self.target - np.asarray(flying))
+        return cast(
+            Value, self._steps_octets() + self.drain_octets_per_s * self.trip_s * self.target - np.asarray(flying)
+        )
 
 
 MODELS = (ThetaPowerTcp,)
