@@ -41,7 +41,8 @@ def _of(result: Result, table: str, flow: str, *, queue: str | None = None, abov
     if queue is not None:
         rows &= _named(result, table, "queue", queue)
         rows &= np.asarray(result.column(table, "queue_octets")) > above_octets
-    return np.asarray(result.column(table, "time_s"))[rows]
+    times_s: NDArray[Any] = np.asarray(result.column(table, "time_s"))[rows]
+    return times_s
 
 
 def _named(result: Result, table: str, column: str, name: str) -> "NDArray[Any]":

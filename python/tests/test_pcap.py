@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SMALL, Command
+from conftest import ROOT, SMALL, Command
 from golden_frames import number
 
 from penstock import OutputError, Scenario, ScenarioError, wire
@@ -219,6 +219,21 @@ def test_a_switch_names_itself_and_the_destination_of_the_flow(captures: dict[st
     ends = {(each["ipv6"].source, each["ipv6"].destination, each["fast_cnp"].original_destination) for each in named}
     assert ends == {("fd00::a00:4", f"fd00::a00:{node}", "fd00::a00:3") for node in (1, 2)}
     assert {len(captured.data) for captured, frame in frames(captures["fast-cnp"]) if "fast_cnp" in frame} == {118}
+
+
+def test_a_proxy_sends_the_source_a_cnp(tmp_path: Path) -> None:
+    # The port after the second switch is congested: its switch notifies the first one, which translates.
+    far = (ROOT / "papers" / "notifications" / "far.toml").read_text(encoding="utf-8")
+    wide = far.replace('ends = ["near", "core"], rate = "10 Gbps"', 'ends = ["near", "core"], rate = "40 Gbps"')
+    made = Scenario.from_toml(wide, name="far").set("duration", "3 ms").set("topology.graph.buffer", "1 MB")
+    seen = {}
+    for proxy in ("true", "false"):
+        made.set("schemes.fast-cnp.proxy", proxy)
+        made.run(out=tmp_path / proxy, pcap=["core->near", "near->h0"])
+        notified = wire.statistics(tmp_path / proxy / FILE)["notified"]
+        seen[proxy] = {(way["interface_name"], way["format"]) for way in notified}
+    assert seen["true"] == {("core->near", "fast_cnp"), ("near->h0", "cnp")}
+    assert seen["false"] == {("core->near", "fast_cnp"), ("near->h0", "fast_cnp")}
 
 
 def test_tshark_reads_the_destination_of_a_fast_cnp(captures: dict[str, Path]) -> None:
