@@ -82,7 +82,7 @@ macro_rules! buffers {
         fn $name() {
             let mut random = Random::new($seed);
             let mut core = $module::Core::new($seed);
-            let (mut source, mut sink) = (Source::default(), Sink::default());
+            let (mut source, mut sink) = (Source::<u64>::default(), Sink::<u64>::default());
             let (mut inside, mut frames, mut passed) = (VecDeque::new(), VecDeque::new(), 0u64);
             for clock in 0..at_least(1_000_000) {
                 let (gaps, stalls) = (1 + clock / 1_000 % 4, 1 + clock / 4_000 % 4);
@@ -151,7 +151,7 @@ fn a_frame_has_its_length_beside_its_first_beat() {
     const DEPTH: usize = 4;
     let mut random = Random::new(18);
     let mut core = stream_length::Core::new(19);
-    let mut source = Source::default();
+    let mut source = Source::<u64>::default();
     // Beats that are in the FIFO, and of the frames among them that are whole the lengths.
     let (mut beats, mut lengths) = (VecDeque::new(), VecDeque::new());
     let (mut octets, mut waited, mut passed) = (4, 0u64, 0u64);
@@ -206,7 +206,7 @@ fn a_frame_has_its_length_beside_its_first_beat() {
 #[test]
 fn a_broken_rule_ends_the_simulation() {
     const CASE: &str = "PENSTOCK_BROKEN";
-    let frame = Frame::new(vec![7; 20]).beats();
+    let frame = Frame::new(vec![7; 20]).beats::<u64>();
     if let Ok(case) = env::var(CASE) {
         let mut core = stream_buffer::Core::new(17);
         core.clock(&stream_buffer::In { rst_i: true, ..Default::default() });

@@ -88,7 +88,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
             smcc,
             follow: Follow::new(smcc, cp),
             machines: Default::default(),
-            messages: Sink::default(),
+            messages: Sink::<u64>::default(),
             coming: Default::default(),
             queue_sum: 0,
             seen: Seen::default(),

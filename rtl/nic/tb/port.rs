@@ -47,7 +47,7 @@ macro_rules! clocks_of_a_pause {
         frame.octets[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, 1]);
         frame.octets[12..18].copy_from_slice(&[0x88, 0x08, 0x01, 0x01, 0, 1]);
         frame.octets[18..20].copy_from_slice(&($quanta as u16).to_be_bytes());
-        let mut beats = frame.beats().into_iter();
+        let mut beats = frame.beats::<u64>().into_iter();
         let (mut last, mut began, mut ended) = (0u64, None, None);
         for now in 0.. {
             let beat = beats.next();
@@ -103,7 +103,7 @@ fn the_line_has_all_of_its_rate() {
         given.rate_i = 10_000_000_000;
         core.clock(&given);
         given.rst_i = false;
-        let mut sources = [Source::default(), Source::default()];
+        let mut sources = [Source::<u64>::default(), Source::<u64>::default()];
         let mut memories = [Memories::new(1 << ADDRESS), Memories::new(1 << ADDRESS)];
         let (mut first, mut last, mut octets, mut length, mut bits) = (None, 0, 0, 0, 0);
         for now in 0..CLOCKS {
@@ -152,7 +152,7 @@ fn the_choice_is_late() {
     given.rate_i = 1_000_000_000;
     core.clock(&given);
     given.rst_i = false;
-    let mut sources = [Source::default(), Source::default()];
+    let mut sources = [Source::<u64>::default(), Source::<u64>::default()];
     let mut memories = [Memories::new(1 << ADDRESS), Memories::new(1 << ADDRESS)];
     for (input, octets) in [(0, 1_514), (0, 100), (1, 200)] {
         sources[input].push(&Frame::new(vec![input as u8; octets]));

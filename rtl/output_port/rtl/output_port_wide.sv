@@ -161,6 +161,7 @@ module output_port_wide
   logic              line_free;
   logic              start;
   logic              carries;
+  logic              bounded;
   logic              gapless_q;
   logic              rate_changed_q;
   logic              back_to_back_q;
@@ -174,15 +175,17 @@ module output_port_wide
   assign taken         = s_axis_tvalid && s_axis_tready;
   assign start         = taken && !in_frame_q;
   // The rest of a clock counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
-  assign carries       = back_to_back_q && !rate_changed_q;
+  assign carries       = back_to_back_q && !rate_changed_q && bounded;
+  // No more than some clocks are ever left over, whatever comes.
+  assign bounded       = work[WorkW-1:RateW+3] == '1;
 
   // Nothing is left over on a line that waits for a frame, or within one for a beat that comes late. The work of the beat that comes
   // now is not in yet: with it the line may be behind by the rest of a clock, in a frame whose beats have come without a gap.
   always_comb begin
     if (line_free && back_to_back_q && late_q != '0)
-      work_rest = (rate_changed_q ? work_t'(-1) : work) - work_t'(rate_q);
+      work_rest = (rate_changed_q || !bounded ? work_t'(-1) : work) - work_t'(rate_q);
     else if (done && !taken) work_rest = work_t'(-1);
-    else work_rest = (done && !gapless_q ? work_t'(-1) : work) - work_t'(frame_rate_q);
+    else work_rest = (done && !(gapless_q && bounded) ? work_t'(-1) : work) - work_t'(frame_rate_q);
     work_next = start ? (carries ? work : work_t'(-1)) + start_work_q : work_rest;
   end
 
@@ -287,6 +290,7 @@ module output_port_wide
         assert (cost_q >= 0 && cost_q <= 64 * OctetWork);
         if (high_q) assert (work_q + cost_q < HighWork + 128 * OctetWork);
         assert (32'(late_q) <= Slack);
+        assert (work_q >= -(work_t'(1) << (RateW + 4)));
         if (taken && !in_frame_q) assert (done && allowed_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end

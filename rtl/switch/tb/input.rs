@@ -21,7 +21,7 @@ impl Bench {
     fn new(seed: u64) -> Self {
         let mut core = Core::new(seed);
         core.clock(&In { rst_i: true, stop_i: true, ..In::default() });
-        Self { core, source: Source::default(), clock: 0, ready: false }
+        Self { core, source: Source::<u64>::default(), clock: 0, ready: false }
     }
 
     fn clock(&mut self) -> Out {

@@ -20,7 +20,7 @@ fn any(random: &mut Random) -> Vec<Beat> {
         3 => 1 + random.below(400),
         _ => 60 + random.below(57),
     };
-    let mut beats = Frame::random(random, octets as usize).beats();
+    let mut beats = Frame::random(random, octets as usize).beats::<u64>();
     for beat in &mut beats {
         beat.user = random.one_in(if beat.last { 8 } else { 4 });
     }
@@ -93,7 +93,7 @@ impl Model {
 fn frames_are_kept_whole_or_counted() {
     let mut random = Random::new(31);
     let mut core = Core::new(32);
-    let (mut model, mut sink) = (Model::default(), Sink::default());
+    let (mut model, mut sink) = (Model::default(), Sink::<u64>::default());
     let (mut coming, mut index, mut fate) = (VecDeque::new(), 0, None);
     let (mut gap, mut takes, mut whole, mut counted) = (1, 256, 0, (0, 0));
     for clock in 0..at_least(400_000) {
@@ -120,7 +120,7 @@ fn frames_are_kept_whole_or_counted() {
         });
         if reset {
             counted = (counted.0 + model.counts[0].0, counted.1 + model.counts[0].1);
-            (model, sink) = (Model::default(), Sink::default());
+            (model, sink) = (Model::default(), Sink::<u64>::default());
             coming.clear();
             continue;
         }

@@ -27,7 +27,7 @@ fn folded(header: &[u8]) -> u64 {
 fn makes_frames_that_are_right() {
     let mut random = Random::new(31);
     let mut core = Core::new(32);
-    let mut sink = Sink::default();
+    let mut sink = Sink::<u64>::default();
     let mut given = In::default();
     let (mut since_reset, mut off, mut sequence, mut frames) = (0u64, 0, 0, 0u64);
     let (mut stalls, mut changed, mut length) = (1, 0, (0, 0));
