@@ -13,9 +13,8 @@
 //!            +------------------------+---------------------------------+
 //! ```
 //!
-//! The caller (the simulator, the Linux testbed, the co-simulation with hardware) passes time, the queue's state, the
-//! frame and random words as arguments. The state machine answers through return values, through the frame's tag, and
-//! through [`Out`].
+//! The caller (the simulator, the Linux testbed, the co-simulation with hardware) passes time, the queue's state, the frame and random words as
+//! arguments. The state machine answers through return values, through the frame's tag, and through [`Out`].
 //!
 //! # Rules for callers and schemes
 //!
@@ -40,9 +39,8 @@
 //! ```
 //!
 //! A notification point that wants a frame acknowledged answers with an echo. The acknowledgement covers all frames of the
-//! flow up to that one. The caller counts from it: octets that are newly known to have arrived or to be lost, the round-trip
-//! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
-//! without acknowledgements says so by its type of echo ([`Never`]).
+//! flow up to that one. The caller counts from it: octets that are newly known to have arrived or to be lost, the round-trip time, and octets in
+//! flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. One without acknowledgements has the echo [`Never`].
 //!
 //! # Grants
 //!
@@ -52,9 +50,8 @@
 //!   granted <-- signal: go on -------------- grant <--- turns --+  one frame's time each
 //! ```
 //!
-//! Where receivers decide when frames go, a notification point [asks](NotificationPoint::asks) for a turn among those of its host that do. The caller
-//! gives turns no faster than the host's line carries the frames that they ask for; a point [grants](NotificationPoint::grant) in its turn.
-//! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one.
+//! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one. A notification point [asks](NotificationPoint::asks) for
+//! turns, which the caller gives no faster than the host's line carries the frames, and [grants](NotificationPoint::grant) one in its turn.
 //!
 //! # Parameters that change
 //!
@@ -584,9 +581,8 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
         Gap::Rest
     }
 
-    /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is
-    /// none. Asked where several flows share a reaction point that keeps more than one regulator; the rate of
-    /// [`allowance`](Self::allowance) holds for all of them together.
+    /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is none. Asked where several flows
+    /// share a reaction point that keeps more than one regulator; the rate of [`allowance`](Self::allowance) holds for all of them together.
     fn admits(&self, now: Instant, _flow: FlowKey) -> Instant {
         now
     }
