@@ -263,10 +263,10 @@ impl ReactionPoint<PowerTcp> for Rp {
         }
     }
 
-    /// Before the first acknowledgement the window is that of a start. Later its octets stay, and the rate W / T follows from a new T.
+    /// Before the first acknowledgement or silence the window is that of a start. Later its octets stay, and the rate W / T follows from a new T.
     fn configure(&mut self, config: &Config, line: BitRate) {
         let mut fresh = Self::new(config, line);
-        if self.last_at != Instant::NEVER {
+        if self.settled > 0 {
             let old = self.old;
             fresh.power.go_on_from(&self.power);
             fresh.old = if old == self.power.window() { fresh.power.window() } else { old };

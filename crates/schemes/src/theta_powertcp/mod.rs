@@ -162,11 +162,13 @@ impl ReactionPoint<ThetaPowerTcp> for Rp {
         *self = Self::start(&self.config, self.line, Some(round_trip));
     }
 
-    /// Before the first acknowledgement the window is that of a start. Later its octets stay.
+    /// Before the first acknowledgement or silence the window is that of a start. Later its octets stay.
     fn configure(&mut self, config: &Config, line: BitRate) {
         let mut fresh = Self::start(config, line, self.own);
-        if self.heard {
+        if self.settled > 0 {
             fresh.power.go_on_from(&self.power);
+        }
+        if self.heard {
             fresh.rtt = self.rtt;
         }
         let Self { at, heard, sent, settled, end, .. } = *self;
