@@ -487,6 +487,21 @@ class ChangeSchemesEfecn(TypedDict, total=False):
     timeout: str
 
 
+class ChangeSchemesExpresspass(TypedDict, total=False):
+    """``change.schemes.expresspass`` of a scenario file."""
+
+    credit_queue: int
+    frame: str
+    initial: float
+    jitter: float
+    retry: str
+    target_loss: float
+    w_init: float
+    w_max: float
+    w_min: float
+    w_step: float
+
+
 class ChangeSchemesFastCnp(TypedDict, total=False):
     """``change.schemes.fast-cnp`` of a scenario file."""
 
@@ -681,6 +696,13 @@ class SchemesIci(TypedDict, total=False):
     thresholds_at: str
     time_reset: str
     tr_clamp: bool
+
+
+class ChangeSchemesNdp(TypedDict, total=False):
+    """``change.schemes.ndp`` of a scenario file."""
+
+    initial_window: int
+    rto: str
 
 
 class SchemesNone(TypedDict, total=False):
@@ -1071,11 +1093,13 @@ ChangeSchemes = TypedDict(
         "dctcp": ChangeSchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": ChangeSchemesEfecn,
+        "expresspass": ChangeSchemesExpresspass,
         "fast-cnp": ChangeSchemesFastCnp,
         "fecn": ChangeSchemesFecn,
         "fqcn": ChangeSchemesFqcn,
         "hpcc": ChangeSchemesHpcc,
         "ici": SchemesIci,
+        "ndp": ChangeSchemesNdp,
         "none": SchemesNone,
         "nscc": ChangeSchemesNscc,
         "powertcp": ChangeSchemesPowertcp,
@@ -1150,6 +1174,7 @@ class Collective(TypedDict, total=False):
     priority: int
     ranks_per_host: int
     seed: int
+    shares: Sequence[int]
     size: Required[str]
     start: str
     step_latency: str
@@ -1570,6 +1595,12 @@ class SchemesEfecn(ChangeSchemesEfecn, total=False):
     profile: Literal["paper-efecn"]
 
 
+class SchemesExpresspass(ChangeSchemesExpresspass, total=False):
+    """``schemes.expresspass`` of a scenario file."""
+
+    profile: Literal["slow-start"]
+
+
 class SchemesFastCnp(ChangeSchemesFastCnp, total=False):
     """``schemes.fast-cnp`` of a scenario file."""
 
@@ -1718,11 +1749,13 @@ Schemes = TypedDict(
         "dctcp": SchemesDctcp,
         "e2cm": SchemesE2cm,
         "efecn": SchemesEfecn,
+        "expresspass": SchemesExpresspass,
         "fast-cnp": SchemesFastCnp,
         "fecn": SchemesFecn,
         "fqcn": SchemesFqcn,
         "hpcc": SchemesHpcc,
         "ici": SchemesIci,
+        "ndp": SchemesNdp,
         "none": SchemesNone,
         "nscc": SchemesNscc,
         "powertcp": SchemesPowertcp,
