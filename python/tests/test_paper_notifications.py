@@ -73,7 +73,7 @@ def test_each_claim_names_its_source() -> None:
         ("schemes.ici.ci_k_max", "10 KB", "ci_k_min"),
     ],
 )
-def test_wrong_values_are_refused_with_what_is_right(key: str, value: object, words: str) -> None:
+def test_wrong_values_are_refused_with_what_is_right(key: str, value: str | int, words: str) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "four-sources.toml")
     scheme = key.split(".")[1]
     with pytest.raises(ScenarioError, match=words) as refused:

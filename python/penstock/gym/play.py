@@ -57,7 +57,7 @@ def play(env: HostRates | PortThresholds | FlowRates, policy: Policy | None = No
         observation, reward, terminated, truncated, info = env.step(action)
         steps += 1
         if isinstance(reward, dict):
-            over = not env.agents
+            over = not getattr(env, "agents", ())
             info = next(iter(info.values()))
         else:
             over, reward = bool(terminated or truncated), {"": reward}

@@ -89,7 +89,10 @@ class _Vector(VectorEnv["NDArray[Any]", "NDArray[Any]", "NDArray[Any]"]):  # typ
 
     def hold(self) -> "NDArray[Any]":
         """Return the actions that leave all as it is."""
-        return np.ones(self.action_space.shape)
+        return self._all(1.0)
+
+    def _all(self, action: float) -> "NDArray[Any]":
+        return np.full(self.action_space.shape or (), action)
 
     def _begin(self, place: int, infos: dict[str, Any], seed: int | None) -> None:
         if seed is not None:
@@ -212,7 +215,7 @@ class FlowRatesVector(_Vector):
 
     def hold(self) -> "NDArray[Any]":
         """Return the actions that leave rates as they are; those of shares let all flows send at their line's."""
-        return np.full(self.action_space.shape, 0.0 if self._factors else 1.0)
+        return self._all(0.0 if self._factors else 1.0)
 
 
 def _counted(name: str, count: int) -> int:
