@@ -87,6 +87,11 @@ package penstock_pkg;
     octets_of[BeatCountW] = keep[BeatOctets-1];
   endfunction
 
+  // The two octets of a beat from octet `at` of the frame, in the order of the line.
+  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
+    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
+  endfunction
+
   // The tkeep of a beat by its octets less 1.
   function automatic logic [BeatOctets-1:0] keep_of(input beat_count_t count);
     return {BeatOctets{1'b1}} >> (beat_count_t'(BeatOctets - 1) - count);

@@ -119,11 +119,6 @@ module cp_parser
   logic          has_vlan;
   logic          has_flow;
 
-  // Two octets of a beat in the order of the line.
-  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
-    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
-  endfunction
-
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       beat_q <= '0;

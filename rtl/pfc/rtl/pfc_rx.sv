@@ -65,11 +65,6 @@ module pfc_rx
   logic        advance;
   logic        space;
 
-  // Two octets of a beat in the order of the line.
-  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
-    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
-  endfunction
-
   assign named = s_axis.keep[13%BeatOctets] && word_at(s_axis.data, 12) == EtherTypeMacControl;
   assign space = !m_axis_tvalid || m_axis_tready;
   assign type_known = TypeFirst || !first_q || beat_q.last || s_axis_tvalid;

@@ -97,11 +97,6 @@ module message_receiver
   logic   [15:0] at_20;
   types_t        arriving_types;
 
-  // Two octets of a beat in the order of the line.
-  function automatic logic [15:0] word_at(input logic [DataW-1:0] data, input int unsigned at);
-    return {data[8*(at%BeatOctets)+:8], data[8*((at+1)%BeatOctets)+:8]};
-  endfunction
-
   assign at_12 = word_at(s_axis.data, 12);
   assign at_16 = word_at(s_axis.data, 16);
   assign at_20 = word_at(s_axis.data, 20);
