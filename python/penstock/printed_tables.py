@@ -14,6 +14,7 @@ from io import StringIO
 from statistics import fmean, stdev, variance
 from typing import TYPE_CHECKING, Any, Literal
 
+from penstock import _core
 from penstock.errors import ArgumentError, nearest
 from penstock.metrics.registry import METRICS, TITLED, Metric
 from penstock.metrics.seeds import LEVEL, half_interval, student
@@ -30,12 +31,8 @@ FORMATS: tuple[Format, ...] = ("latex", "markdown", "csv")
 
 _STARS = ((0.999, "***"), (0.99, "**"), (LEVEL, "*"))
 
-_UNITS = {
-    "octets": ((1, "B"), (1e3, "KB"), (1e6, "MB"), (1e9, "GB")),
-    "rate": ((1, "b/s"), (1e3, "kb/s"), (1e6, "Mb/s"), (1e9, "Gb/s")),
-    "time": ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1, "s")),
-    "share": ((1e-2, "%"),),
-}
+_KINDS = {"octets": "octets", "rate": "bit/s", "time": "s"}
+"""The units of :func:`penstock._core.show_quantity`, by the kinds of metrics that have one."""
 
 
 @dataclass(frozen=True)
@@ -236,10 +233,14 @@ def _mark(values: Mapping[int, float], others: Mapping[int, float]) -> str:
 
 
 def _unit(metric: Metric, means: Sequence[float]) -> tuple[float, str]:
-    """Return the unit in which the largest mean has at most three digits before the point."""
-    units = _UNITS.get(metric.kind, ((1.0, ""),))
+    """Return the unit in which the largest mean is written, and its size."""
+    if metric.kind == "share":
+        return 0.01, "%"
     largest = max(means, default=0.0)
-    return next((unit for unit in reversed(units) if largest >= unit[0]), units[0])
+    if metric.kind not in _KINDS or not largest:
+        return 1.0, ""
+    unit = _core.show_quantity(largest, _KINDS[metric.kind]).split()[-1]
+    return _core.read_quantity(f"1 {unit}", _KINDS[metric.kind]), unit
 
 
 def _texts(cell: Cell, scale: float) -> tuple[str, str, str]:

@@ -56,7 +56,7 @@ def test_the_testbed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_schemes_and_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [about["name"] for about in schemes()]
     assert complete(monkeypatch, "run", "four-sources", "--scheme", "") == names
-    assert complete(monkeypatch, "schemes", "dcq") == ["dcqcn"]
+    assert complete(monkeypatch, "schemes", "dcq") == ["dcqcn", "dcqcn-window"]
     found = complete(monkeypatch, "compare", "four-sources", "--schemes", "none,qcn,q")
     assert found == [f"none,qcn,{name}" for name in names if name.startswith("qcn-")]
     (qcn,) = (about for about in schemes() if about["name"] == "qcn")
