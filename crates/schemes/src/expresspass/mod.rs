@@ -408,7 +408,7 @@ impl ReactionPoint<ExpressPass> for Rp {
         Var { name: "credits", description: "credits that no frame has used so far" },
         Var {
             name: "credits_unused_total",
-            description: "credits that came while as many were kept as there is room for",
+            description: "credits that came while as many were kept as there is room for, since the start",
         },
     ];
 

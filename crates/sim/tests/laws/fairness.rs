@@ -88,6 +88,13 @@ const ELSEWHERE: &[Elsewhere] = &[
     // Its target grows with hops by less than two more queues add, so that the long flow's window falls to its least.
     Elsewhere { scheme: "swift", jain: 0.995, long: [0.0, FAIR[1]], why: WHOLE },
     Elsewhere {
+        scheme: "expresspass",
+        jain: 0.99,
+        long: [0.1, FAIR[1]],
+        why: "three ports in turn drop credits of the long flow, and each receiver holds the loss of its credits at one target, whatever the number \
+            of ports: the long flow loses its target's worth at the first",
+    },
+    Elsewhere {
         scheme: "nscc",
         jain: 0.994,
         long: FAIR,

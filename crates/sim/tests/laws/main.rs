@@ -9,7 +9,9 @@ mod sawtooth;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::network::Network;
-use penstock_sim::{Lean, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
+
+use crate::common::suited;
 
 #[path = "../sim/common/mod.rs"]
 #[expect(dead_code, reason = "shared with other programs")]
@@ -18,7 +20,15 @@ mod common;
 /// Runs to `end` with one scheme, and measures from `warmup` on.
 fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<Mixed, _, Lean>::new(network, &configs, 1, NoProbe);
+    let network = suited(network, &configs);
+    if network.needs_flow_control() {
+        measured(Sim::<Mixed, _, Full>::new(&network, &configs, 1, NoProbe), warmup, end)
+    } else {
+        measured(Sim::<Mixed, _, Lean>::new(&network, &configs, 1, NoProbe), warmup, end)
+    }
+}
+
+fn measured<M: Model>(mut sim: Sim<Mixed, NoProbe, M>, warmup: Instant, end: Instant) -> Outcome {
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);

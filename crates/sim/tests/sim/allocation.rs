@@ -2,7 +2,7 @@
 //! acknowledgements or pause frames make it allocate.
 
 use crate::common::trial::{Config, PLAIN, Trial};
-use crate::common::{lossless, star};
+use crate::common::{lossless, star, suited};
 use allocation_counter::measure;
 use penstock_schemes::*;
 use penstock_sim::network::*;
@@ -38,14 +38,15 @@ fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], warm: Inst
     (window, counted.count_total)
 }
 
-/// Runs a scheme on a network without flow control.
+/// Runs a scheme, in the lean engine if that is enough.
 struct Warm<'a>(&'a Network);
 
 impl Visitor for Warm<'_> {
     type Output = (Outcome, u64);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> (Outcome, u64) {
-        run::<S, Lean>(self.0, configs, ms(300), ms(400))
+        let run = if self.0.needs_flow_control() { run::<S, Full> } else { run::<S, Lean> };
+        run(self.0, configs, ms(300), ms(400))
     }
 }
 
@@ -54,6 +55,7 @@ fn no_scheme_makes_a_run_allocate() {
     let network = incast(false);
     for info in SCHEMES {
         let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
+        let network = suited(&network, std::slice::from_ref(&config));
         let (outcome, allocations) = SchemeConfig::visit_engine(&[config], Warm(&network));
         let totals = outcome.totals;
         assert!(totals.packet_hops > 10_000, "{}: {totals:?}", info.name);

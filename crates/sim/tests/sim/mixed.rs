@@ -1,10 +1,10 @@
 //! Several schemes in one network: each priority behaves as if its scheme ran alone.
 
-use crate::common::star;
+use crate::common::{star, suited};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Builder, Network};
-use penstock_sim::{Lean, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
 
 const RATE: BitRate = BitRate::from_gbps(10);
 const END: Instant = Instant(20_000_000_000);
@@ -16,15 +16,19 @@ impl Visitor for Run<'_> {
     type Output = (&'static str, Outcome);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        let mut sim = Sim::<S, _, Lean>::new(self.0, configs, 7, NoProbe);
-        sim.run_until(END);
-        (S::INFO.name, sim.finish().0)
+        fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config]) -> Outcome {
+            let mut sim = Sim::<S, _, M>::new(network, configs, 7, NoProbe);
+            sim.run_until(END);
+            sim.finish().0
+        }
+        let run = if self.0.needs_flow_control() { run::<S, Full> } else { run::<S, Lean> };
+        (S::INFO.name, run(self.0, configs))
     }
 }
 
 fn run(network: &Network, schemes: [&str; 2]) -> (&'static str, Outcome) {
     let configs = schemes.map(|name| SchemeConfig::with_defaults(name).expect("a scheme"));
-    SchemeConfig::visit_engine(&configs, Run(network))
+    SchemeConfig::visit_engine(&configs, Run(&suited(network, &configs)))
 }
 
 /// Eight sources, half of them of priority 1 and half of priority 4; those of `silent` start after the end.

@@ -3,7 +3,7 @@
 pub(crate) mod random;
 pub(crate) mod trial;
 
-use penstock_schemes::{BitRate, Duration, Octets};
+use penstock_schemes::{BitRate, Duration, Octets, SchemeConfig};
 use penstock_sim::network::*;
 
 /// Flow control with other quanta and responses than the longest and none.
@@ -42,4 +42,13 @@ pub(crate) fn lossless(network: &mut Network, priorities: Vec<u8>, ingress: Ingr
     let at_switch = |port: &Port| network.nodes[port.peer.index()].kind == NodeKind::Switch;
     let ingress = network.ports.iter().map(|port| at_switch(port).then_some(ingress)).collect();
     network.pfc = Some(Pfc::new(priorities, ingress));
+}
+
+/// The network with all that these schemes need of switches, each for its priority.
+pub(crate) fn suited(network: &Network, configs: &[SchemeConfig]) -> Network {
+    let mut network = network.clone();
+    let needs = network.priorities.iter().zip(configs).filter(|(_, config)| config.needs_trimming());
+    network.trimmed = needs.map(|(&priority, _)| priority).collect();
+    network.credit_limit = configs.iter().find_map(SchemeConfig::credit_limit);
+    network
 }
