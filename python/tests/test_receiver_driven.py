@@ -135,6 +135,13 @@ def test_switches_drop_credits_where_no_receiver_sees_the_queue() -> None:
     assert _uplink({"schemes.expresspass.frame": "200 octets"})["totals"]["frames_dropped"] > 1000
 
 
+def test_threads_count_the_same_events() -> None:
+    """Ports of the uplink belong to two threads, and their shapers' wake-ups depend on when a port is settled."""
+    scenario = Scenario.from_toml(UPLINK, name="uplink").with_({"flow.0.size": "200 KB"})
+    one, two = (scenario.run(threads=threads) for threads in (1, 2))
+    assert one.fingerprint() == two.fingerprint()
+
+
 @pytest.mark.parametrize("sources", [2, 4, 8, 16])
 def test_sources_share_the_credits_of_a_receiver(sources: int) -> None:
     settings = {
