@@ -41,7 +41,7 @@ static void cp_set_thresholds(void *point, const penstock_ramp *ramp) {
 static uint32_t cp_mark(void *point, penstock_call *call, penstock_frame *frame, uint64_t len) {
     cp *own = point;
     const penstock_ramp *ramp = &own->ramp;
-    if (len <= ramp->k_max) { /* k_min is k_max, unless the queue has thresholds of its own */
+    if (len <= ramp->k_max) { /* k_min is k_max without WRED */
         if (len <= ramp->k_min || call->draw(call) * (ramp->k_max - ramp->k_min) >= ramp->p_max * (len - ramp->k_min)) return 0;
     }
     own->marked++;

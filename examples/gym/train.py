@@ -79,7 +79,7 @@ class Flows(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
     ) -> list[Any]:
-        raise NotImplementedError(method_name)
+        raise AttributeError(f"a run has no method {method_name}")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         return [False] * self.num_envs

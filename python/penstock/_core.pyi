@@ -22,6 +22,7 @@ from penstock._core_schemes import Queue as Queue
 from penstock._core_schemes import Signal as Signal
 from penstock._core_schemes import golden_jitter as golden_jitter
 from penstock._core_schemes import scheme_conforms as scheme_conforms
+from penstock._core_schemes import scheme_methods as scheme_methods
 
 __version__: str
 

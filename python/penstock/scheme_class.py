@@ -193,33 +193,6 @@ class Scheme:
 
 
 _ACTIONS = ("marks", "notifications", "replies", "cuts", "raises", "trims", "neighbour messages")
-_METHODS = (
-    (
-        "on_arrival",
-        "mark",
-        "on_transmission",
-        "on_departure",
-        "set_thresholds",
-        "on_probe_departure",
-        "on_signal",
-        "on_timer",
-        "variables",
-        "configure",
-    ),
-    ("on_frame", "acknowledge", "on_signal", "on_timer", "configure"),
-    (
-        "on_start",
-        "on_stop",
-        "on_signal",
-        "on_ack",
-        "on_silence",
-        "on_send",
-        "on_timer",
-        "on_round_trip",
-        "variables",
-        "configure",
-    ),
-)
 _here: dict[str, type[Scheme]] = {}
 """Classes without a file that could be loaded again, by their place."""
 _files: dict[tuple[str, float], ModuleType] = {}
@@ -292,7 +265,7 @@ def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
             raise ArgumentError(f"{place}: {base.__name__} is {own!r}", f"a class below penstock.{base.__name__}")
     has = [
         [name for name in names if callable(getattr(point, name, None))]
-        for point, names in zip(points, _METHODS, strict=True)
+        for point, names in zip(points, _core.scheme_methods(), strict=True)
     ]
     acknowledges = "acknowledge" in has[1]
     for needs, method, owner in (

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{foreign_error, output_error};
 
+pub(crate) use class::scheme_methods;
 pub(crate) use conformance::scheme_conforms;
 pub(crate) use events::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal};
 pub(crate) use failure::{failed, raised, share};

@@ -45,7 +45,9 @@ mod _core {
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]
-    use super::foreign::{PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal, scheme_conforms};
+    use super::foreign::{
+        PyAcknowledgement, PyFrame, PyPlace, PyQueue, PyRelease, PySignal, scheme_conforms, scheme_methods,
+    };
     #[pymodule_export]
     use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
     #[pymodule_export]

@@ -207,26 +207,19 @@ fn a_wrong_length_ends_the_simulation() {
     }
 }
 
-/// What depends on the width of a beat: arrivals and departures, messages in every beat, garbage.
-fn other_widths<N: Nic>(seed: u64) {
-    streams::lock_step::<N>(seed);
-    streams::floods_of_messages_cost_no_data::<N>(seed + 1);
-    streams::garbage_leaves_nothing_stuck::<N>(seed + 2);
-}
-
 #[test]
 fn beats_of_512_bits() {
-    other_widths::<qcn_rp_512::Core>(11);
+    streams::other_widths::<qcn_rp_512::Core>(11);
 }
 
 #[cfg(feature = "widths")]
 #[test]
 fn beats_of_128_bits() {
-    other_widths::<qcn_rp_128::Core>(14);
+    streams::other_widths::<qcn_rp_128::Core>(14);
 }
 
 #[cfg(feature = "widths")]
 #[test]
 fn beats_of_256_bits() {
-    other_widths::<qcn_rp_256::Core>(17);
+    streams::other_widths::<qcn_rp_256::Core>(17);
 }

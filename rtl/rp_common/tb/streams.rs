@@ -438,3 +438,10 @@ pub fn frames_go_at_the_rate<N: Nic>(seed: u64) {
         }
     }
 }
+
+/// What depends on the width of a beat: arrivals and departures, messages in every beat, garbage.
+pub fn other_widths<N: Nic>(seed: u64) {
+    lock_step::<N>(seed);
+    floods_of_messages_cost_no_data::<N>(seed + 1);
+    garbage_leaves_nothing_stuck::<N>(seed + 2);
+}

@@ -1,9 +1,9 @@
 //! The classes of schemes that were loaded, and their roles.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use penstock_schemes::foreign::Definition;
-use penstock_schemes::foreign::abi::Values;
+use penstock_schemes::foreign::abi::{Function, Values};
 use penstock_schemes::{Parameter, Unit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,37 +16,25 @@ pub(super) enum Role {
     Reaction,
 }
 
+/// By role, the functions of the table that are methods.
+static METHODS: LazyLock<[Vec<&str>; 3]> = LazyLock::new(|| {
+    ["cp_", "np_", "rp_"].map(|point| {
+        let own = Function::ALL.iter().filter_map(|function| function.name().strip_prefix(point));
+        own.filter(|name| *name != "create").collect()
+    })
+});
+
 impl Role {
     /// The methods that the engine calls.
-    pub(super) const fn methods(self) -> &'static [&'static str] {
-        match self {
-            Self::Congestion => &[
-                "on_arrival",
-                "mark",
-                "on_transmission",
-                "on_departure",
-                "set_thresholds",
-                "on_probe_departure",
-                "on_signal",
-                "on_timer",
-                "variables",
-                "configure",
-            ],
-            Self::Notification => &["on_frame", "acknowledge", "on_signal", "on_timer", "configure"],
-            Self::Reaction => &[
-                "on_start",
-                "on_stop",
-                "on_signal",
-                "on_ack",
-                "on_silence",
-                "on_send",
-                "on_timer",
-                "on_round_trip",
-                "variables",
-                "configure",
-            ],
-        }
+    pub(super) fn methods(self) -> &'static [&'static str] {
+        &METHODS[self as usize]
     }
+}
+
+/// The methods of congestion points, notification points and reaction points that the engine calls.
+#[pyfunction]
+pub(crate) fn scheme_methods() -> [Vec<&'static str>; 3] {
+    METHODS.clone()
 }
 
 /// A class that was loaded.

@@ -280,16 +280,16 @@ impl CongestionPoint<Hpcc> for Cp {
     }
 }
 
-/// HPCC's notification point: acknowledges each frame with its telemetry.
+/// The notification point of schemes with telemetry: acknowledges each frame with what it carries.
 #[derive(Debug, Clone)]
 pub struct Np;
 
-impl NotificationPoint<Hpcc> for Np {
-    fn new(_: &Config, _: FlowKey) -> Self {
+impl<S: Scheme<Tag = Telemetry, Echo = Telemetry>> NotificationPoint<S> for Np {
+    fn new(_: &S::Config, _: FlowKey) -> Self {
         Self
     }
 
-    fn configure(&mut self, _: &Config) {}
+    fn configure(&mut self, _: &S::Config) {}
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Telemetry>) -> Option<Telemetry> {
@@ -645,7 +645,7 @@ mod tests {
         cp("", 1).on_transmission(ns(100), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(8_000, 12_800));
         cp("", 2).on_transmission(ns(200), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(0, 1_280));
         assert_eq!(tag.hops(), [hop(100, 12_800, 8_000), hop(200, 1_280, 0)]);
-        let echo = Np.acknowledge(ns(300), frame_of(FLOW, Instant::ZERO, &mut tag));
+        let echo = NotificationPoint::<Hpcc>::acknowledge(&mut Np, ns(300), frame_of(FLOW, Instant::ZERO, &mut tag));
         assert_eq!(echo, Some(tag));
         let (records, pint) = (config::<Hpcc>("", &[]), config::<Hpcc>("pint", &[]));
         assert_eq!((Hpcc::tag_octets(&records), Hpcc::echo_octets(&pint)), (42, 1));

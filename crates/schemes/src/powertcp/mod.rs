@@ -118,7 +118,7 @@ impl Scheme for PowerTcp {
     type Echo = Telemetry;
     type Signal = Never;
     type Cp = Cp;
-    type Np = Np;
+    type Np = crate::hpcc::Np;
     type Rp = Rp;
 
     fn tag_octets(_: &Config) -> u16 {
@@ -167,24 +167,6 @@ impl CongestionPoint<PowerTcp> for Cp {
     #[inline]
     fn on_transmission(&mut self, now: Instant, frame: Frame<'_, Telemetry>, queue: &Queue) {
         frame.tag.push(Hop::new(now, queue.rate, queue.sent, queue.len, self.unit_factor), self.identity);
-    }
-}
-
-/// PowerTCP's notification point: acknowledges each frame with its telemetry.
-#[derive(Debug, Clone)]
-pub struct Np;
-
-impl NotificationPoint<PowerTcp> for Np {
-    fn new(_: &Config, _: FlowKey) -> Self {
-        Self
-    }
-
-    fn configure(&mut self, _: &Config) {}
-
-    #[inline]
-    fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Telemetry>) -> Option<Telemetry> {
-        // A header has no telemetry of the hops where it was cut and behind.
-        (!frame.trimmed).then_some(*frame.tag)
     }
 }
 
@@ -452,7 +434,9 @@ mod tests {
         let own = config::<PowerTcp>("", &[]);
         Cp::new(&own, place).on_transmission(Instant(100_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue);
         assert_eq!(tag.hops(), [hop(100, 12_800, 8_000)]);
-        assert_eq!(Np.acknowledge(Instant(300_000), frame_of(FLOW, Instant::ZERO, &mut tag)), Some(tag));
+        let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
+        let echo = NotificationPoint::<PowerTcp>::acknowledge(&mut crate::hpcc::Np, Instant(300_000), frame);
+        assert_eq!(echo, Some(tag));
         assert_eq!((PowerTcp::tag_octets(&own), PowerTcp::echo_octets(&own)), (42, 42));
     }
 
