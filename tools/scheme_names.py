@@ -9,7 +9,8 @@ def heading(scheme: dict[str, Any]) -> str:
     """Return the name of a scheme as its paper spells it, and what it stands for."""
     name, title = scheme["name"], scheme["title"]
     parts = name.split("-")
-    if name == "none" or title.lower().replace(" ", "-").startswith(name) or (len(parts) > 1 and max(map(len, parts)) > 4):
+    spelled_out = len(parts) > 1 and max(map(len, parts)) > 4
+    if name == "none" or spelled_out or title.lower().replace(" ", "-").startswith(name):
         return str(title)
     spelled = re.search(rf"\b{re.escape(name)}\b", scheme["source"], re.IGNORECASE)
     return f"{spelled[0] if spelled else name.upper()}: {title}"

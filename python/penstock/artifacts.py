@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from penstock import __version__
-from penstock._core import OutputError, PenstockError
+from penstock._core import PenstockError
 from penstock.catalogue import is_location
 from penstock.errors import ArgumentError
 from penstock.files import whole
@@ -158,9 +158,11 @@ def check(
         progress: called with each run and what was otherwise, if anything.
 
     Raises:
-        OutputError: the file is no such archive.
+        ArgumentError: there is no such file, or it is no such archive.
         OSError: it cannot be read.
     """
+    if not Path(archive).is_file():
+        raise ArgumentError(f"{archive}: no such file", "`penstock artifact write` makes one")
     try:
         with zipfile.ZipFile(archive) as packed:
             held = {name for name in packed.namelist() if not name.endswith("/")}
@@ -176,7 +178,7 @@ def check(
                 if progress is not None:
                     progress(name, repeated[name])
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise OutputError(f"{archive}: no artifact of Penstock ({error})") from None
+        raise ArgumentError(f"{archive}: no artifact ({error})", "`penstock artifact write` makes one") from None
     return Checked(len(right), tuple(changed), repeated)
 
 

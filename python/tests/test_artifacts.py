@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from penstock import ArgumentError, OutputError, Scenario, artifacts
+from penstock import ArgumentError, Scenario, artifacts
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_wrong_input_is_refused(ran: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="nothing to pack"):
         artifacts.pack([tmp_path / "empty"], tmp_path / "one.zip")
     (tmp_path / "text.zip").write_text("no archive")
-    with pytest.raises(OutputError, match="no artifact of Penstock"):
+    with pytest.raises(ArgumentError, match=r"text.zip: no artifact"):
         artifacts.check(tmp_path / "text.zip")
 
 
@@ -89,3 +89,8 @@ def test_the_command_says_what_it_found(penstock: Command, ran: Path) -> None:
     assert checked.returncode == 0, checked.stderr
     assert "results/ran: the same" in checked.stdout
     assert "not as it was packed" not in checked.stdout
+    for wrong, said in ((ran / "scenario.toml", "no artifact"), (ran / "nothing.zip", "nothing.zip")):
+        refused = penstock("artifact", "check", wrong)
+        assert (refused.returncode, said in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
+    refused = penstock("artifact", "write", ran.parent / "nothing", "--out", ran.parent / "two.zip")
+    assert (refused.returncode, "no such folder" in refused.stderr) == (2, True)
