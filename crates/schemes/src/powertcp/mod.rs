@@ -28,8 +28,8 @@ use crate::info::{Action, Forms, Info, Profile, Value, parameters};
 use crate::parts::power::{Power, PowerParameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Never, NotificationPoint, Out, Place, Queue,
-    ReactionPoint, Release, Scheme, Var,
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Never, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, Var,
 };
 
 /// PowerTCP.
@@ -326,8 +326,8 @@ impl ReactionPoint<PowerTcp> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CpId;
     use crate::testing::{Middle, Sent, close, config, frame_of};
+    use crate::{CpId, NotificationPoint};
 
     const FLOW: FlowKey = FlowKey(7);
 
