@@ -4,6 +4,7 @@ The models of the papers have one queue, sources that are all alike, and a const
 scenario into periods in which that holds, and refuses, with the reason, a scenario that no such model describes.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,8 @@ _SATURATED = 0.999
 _ALIKE = 0.5
 # Length of an acknowledgement without echo (`HEADER` in `crates/schemes/src/lib.rs`).
 _ACKNOWLEDGEMENT_OCTETS = 64
+# Length of a pause frame.
+_PAUSE_OCTETS = 64
 # Lines count as alike that differ by no more than clocks do (`network.clock_tolerance`).
 _OF_CLOCKS = 0.999
 
@@ -37,6 +40,21 @@ class UnsuitedScenarioError(PenstockError):
         super().__init__(f"{reason}; {hint}" if hint else reason)
         self.reason = reason
         self.hint = hint
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Priority flow control of the links from the sources, each of which carries as many flows.
+
+    Attributes:
+        xoff_octets: the bottleneck's queue at which all links are paused, octets: the sum of their thresholds.
+        xon_octets: the queue at which they send again.
+        delay_s: from a threshold until arrivals stop or begin, s.
+    """
+
+    xoff_octets: float
+    xon_octets: float
+    delay_s: float
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,10 @@ class Configuration:
         stop_s: when it ends, s.
         left_out: controlled flows that do not cross the bottleneck: others hold them back.
         other_bottlenecks: queues that other flows fill, where there are several.
+        queues: congestion points on the path of a flow.
+        queues_before: those before the bottleneck.
+        pause: thresholds of priority flow control at the bottleneck; None without them, or where the sources' own links
+            are not those that it pauses.
     """
 
     scheme: str
@@ -78,6 +100,9 @@ class Configuration:
     wire_overhead_octets: float = 0.0
     left_out: tuple[str, ...] = ()
     other_bottlenecks: tuple[str, ...] = ()
+    queues: int = 1
+    queues_before: int = 0
+    pause: Pause | None = None
 
     @property
     def round_trip_s(self) -> float:
@@ -290,6 +315,30 @@ class _Period:
             stop_s=self.stop_s,
             left_out=left_out,
             other_bottlenecks=others,
+            queues=max(sum(self._counts(hop["link"]) for hop in flow["hops"]) for flow in self.flows),
+            queues_before=max(sum(self._counts(link) for link, _ in hops) for hops in before),
+            pause=self._pause(before),
+        )
+
+    def _counts(self, link: str) -> bool:
+        return bool(self.links[link]["congestion_points"])
+
+    def _pause(self, before: Sequence[Sequence[tuple[str, str]]]) -> Pause | None:
+        """The thresholds of flow control, if every flow comes to the bottleneck by the first link of its path."""
+        firsts = [hops[0] for hops in before]
+        by_link = Counter(link for link, _ in firsts)
+        control = self.links[firsts[0][0]]["flow_control"]
+        if any(len(hops) > 1 for hops in before) or len(set(by_link.values())) > 1 or control is None:
+            return None
+        alike = all(self.links[link]["flow_control"] == control for link in by_link)
+        if not alike or control["pools"]:
+            return None
+        # A pause frame crosses the line, and then the octets that were under way have to arrive.
+        back = [self._delay_s([back], _PAUSE_OCTETS) + self.links[link]["latency_s"] for link, back in set(firsts)]
+        return Pause(
+            xoff_octets=control["xoff_octets"] * len(by_link),
+            xon_octets=control["xon_octets"] * len(by_link),
+            delay_s=max(back) + control["response_s"],
         )
 
     def _scheme(self) -> AssignedScheme:

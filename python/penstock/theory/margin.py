@@ -27,9 +27,9 @@ from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
-from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
+from penstock.theory.pauses import Pauses, bind, pauses
 from penstock.theory.smcc_growth import Growth, growth
 
 _WIDEST = 1000.0
@@ -135,6 +135,23 @@ class Jump:
 
 
 @dataclass(frozen=True)
+class Swing:
+    """The motion of a model that has no margin in any configuration: its queue swings about a switching line.
+
+    Attributes:
+        reason: why there is no margin, with what a closed form says.
+        cycle: the cycle in which the integrated model ends.
+        mean_octets: mean length of the queue, octets.
+        utilization: share of the capacity that is used.
+    """
+
+    reason: str
+    cycle: Cycle
+    mean_octets: float
+    utilization: float
+
+
+@dataclass(frozen=True)
 class MarginReport:
     """The theory of a configuration's stability.
 
@@ -145,6 +162,8 @@ class MarginReport:
         sides: one for each mode beside it; none for SMCC.
         limit_cycle: that of SMCC; None for others.
         jump: the behaviour of DCQCN where an equilibrium needs more marks than p_max allows; None elsewhere.
+        swing: the motion of a model that has no margin in any configuration; None for others.
+        pauses: the motion under flow control whose thresholds lie below the equilibrium; None where they do not.
     """
 
     configuration: Configuration
@@ -153,6 +172,8 @@ class MarginReport:
     sides: tuple[Side, ...] = ()
     limit_cycle: LimitCycle | None = None
     jump: Jump | None = None
+    swing: Swing | None = None
+    pauses: Pauses | None = None
     omits: tuple[str, ...] = field(default=())
 
     @property
@@ -179,8 +200,12 @@ def report(configuration: Configuration) -> MarginReport:
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     title = f"{model.scheme}, {model.form}: {model.source}"
-    if isinstance(model, Dctcp):
-        raise UnsuitedScenarioError(*_why_cycles(model))
+    without = model.why_no_margin()
+    if without is not None:
+        return MarginReport(configuration, title, by_name, swing=swing(model, without), omits=model.omits)
+    if bind(configuration, by_name["queue_octets"]):
+        held = pauses(configuration, model)
+        return MarginReport(configuration, title, by_name, pauses=held, omits=model.omits)
     if isinstance(model, Smcc):
         return MarginReport(configuration, title, by_name, limit_cycle=limit_cycle(model), omits=model.omits)
     modes = modes_beside(model)
@@ -211,17 +236,6 @@ def why_confined(model: FluidModel) -> tuple[str, str] | None:
             "add flows, or make the bottleneck slower",
         )
     return None
-
-
-def _why_cycles(model: Dctcp) -> tuple[str, str]:
-    """Reason and hint: one threshold has no equilibrium, and its cycle is known in closed form."""
-    cycle = model.sawtooth()
-    low, high, period_us = float(cycle.shortest_octets), float(cycle.longest_octets), float(cycle.period_s) * 1e6
-    return (
-        f"marks of one threshold have no equilibrium with a margin: the queue swings from {low:.3g} to {high:.3g} "
-        f"octets every {period_us:.3g} us (Alizadeh et al. 2010, section 3.3)",
-        "`penstock theory overlay` shows the cycle of the fluid",
-    )
 
 
 def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -> tuple[str, str]:
@@ -321,6 +335,12 @@ def jump(model: Dcqcn) -> Jump:
         mean_octets=float(ends.mean_octets[0]),
         utilization=float(ends.utilization[0]),
     )
+
+
+def swing(model: FluidModel, reason: str) -> Swing:
+    """The motion of one configuration of a model without a margin."""
+    ends = settled(model)
+    return Swing(reason, _cycle(ends), float(ends.mean_octets[0]), float(ends.utilization[0]))
 
 
 def cycle(model: FluidModel) -> Cycle:

@@ -47,7 +47,8 @@ class PacketOscillation:
         calm: whether the queue stays about as long as the equilibrium is: its standard deviation is a quarter of it, or
             two frames, at the most, and the means are no farther apart.
         verdict: whether packets confirm the fluid. A stable one has a calm queue, an unstable one has not. Where the
-            fluid has a cycle, mean and amplitude are to differ by no more than a quarter, or two frames.
+            fluid has a cycle, mean and amplitude are to differ by no more than a quarter, or two frames; under flow
+            control, the mean.
     """
 
     start_s: float
@@ -110,17 +111,24 @@ def _confirms(found: MarginReport, mean_octets: float, amplitude_octets: float, 
     """Whether a queue of packets does what the fluid says."""
     if found.sides:
         return calm == found.stable
+    if found.pauses is not None:
+        return alike(found.pauses.mean_octets, mean_octets, found.configuration.frame_octets)
     if found.jump is not None:
         cycle, about_octets = found.jump.cycle, found.jump.mean_octets
+    elif found.swing is not None:
+        cycle, about_octets = found.swing.cycle, found.swing.mean_octets
     elif found.limit_cycle is not None:
         cycle, about_octets = found.limit_cycle.integrated, found.equilibrium["queue_octets"]
     if not math.isfinite(cycle.amplitude_octets):
         # Nothing but buffer and rates bounds it.
         return not calm
-    return all(
-        abs(ours - theirs) <= max(_CALM * max(ours, theirs), 2 * found.configuration.frame_octets)
-        for ours, theirs in ((mean_octets, about_octets), (amplitude_octets, cycle.amplitude_octets))
-    )
+    frame = found.configuration.frame_octets
+    return alike(about_octets, mean_octets, frame) and alike(cycle.amplitude_octets, amplitude_octets, frame)
+
+
+def alike(theirs_octets: float, ours_octets: float, frame_octets: float) -> bool:
+    """Whether two lengths of a queue differ by no more than a quarter of the longer one, or two frames."""
+    return abs(ours_octets - theirs_octets) <= max(_CALM * max(ours_octets, theirs_octets), 2 * frame_octets)
 
 
 def rests(mean_octets: float, std_octets: float, rest_octets: float, frame_octets: float) -> bool:

@@ -102,7 +102,7 @@ impl Scheme for AfQcn {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
-        forms: Forms { capture: true, testbed: true, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: true, fluid: Some("af_qcn"), cores: &[] },
     };
     type Config = Config;
     type Tag = ();

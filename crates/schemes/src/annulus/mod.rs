@@ -92,7 +92,7 @@ impl Scheme for Annulus {
         raises_on_signal: false,
         integer_state: true,
         needs_order: true,
-        forms: Forms::NONE,
+        forms: Forms { fluid: Some("annulus"), ..Forms::NONE },
     };
     type Config = Config;
     type Tag = Tag;

@@ -59,7 +59,7 @@ impl Scheme for DcqcnWindow {
         description: "DCQCN whose sources have no more in flight than their rate sends in a round trip.",
         parameters: Config::PARAMETERS,
         profiles: dcqcn::PROFILES,
-        forms: Forms { capture: true, testbed: false, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: false, fluid: Some("dcqcn_window"), cores: &[] },
         ..Dcqcn::INFO
     };
     type Config = Config;

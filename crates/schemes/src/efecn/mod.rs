@@ -135,7 +135,7 @@ impl Scheme for EnhancedForwardExplicitRate {
         raises_on_signal: true,
         integer_state: true,
         needs_order: false,
-        forms: Forms { capture: true, testbed: true, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: true, fluid: Some("efecn"), cores: &[] },
     };
     type Config = Config;
     type Tag = ();

@@ -173,7 +173,7 @@ impl Scheme for Hpcc {
         raises_on_signal: false,
         integer_state: false,
         needs_order: true,
-        forms: Forms::NONE,
+        forms: Forms { fluid: Some("hpcc"), ..Forms::NONE },
     };
     type Config = Config;
     type Tag = Telemetry;

@@ -93,7 +93,7 @@ impl Scheme for ImprovedCongestionIsolation {
         raises_on_signal: false,
         integer_state: true,
         needs_order: true,
-        forms: Forms { capture: true, testbed: false, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: false, fluid: Some("ici"), cores: &[] },
     };
     type Config = Config;
     type Tag = Ce;

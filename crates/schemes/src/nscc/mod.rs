@@ -73,7 +73,7 @@ impl Scheme for Nscc {
         raises_on_signal: false,
         integer_state: false,
         needs_order: false,
-        forms: Forms::NONE,
+        forms: Forms { fluid: Some("nscc"), ..Forms::NONE },
     };
     type Config = Config;
     type Tag = Ce;

@@ -106,7 +106,7 @@ impl Scheme for QcnAdaptive {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
-        forms: Forms { capture: true, testbed: true, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: true, fluid: Some("qcn_adaptive"), cores: &[] },
     };
     type Config = Config;
     type Tag = ();

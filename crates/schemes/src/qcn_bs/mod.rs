@@ -67,7 +67,7 @@ impl Scheme for QcnBs {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
-        forms: Forms { capture: true, testbed: true, fluid: None, cores: &[] },
+        forms: Forms { capture: true, testbed: true, fluid: Some("qcn_bs"), cores: &[] },
     };
     type Config = Config;
     type Tag = ();

@@ -64,7 +64,7 @@ impl Scheme for Swift {
         raises_on_signal: false,
         integer_state: false,
         needs_order: true,
-        forms: Forms::NONE,
+        forms: Forms { fluid: Some("swift"), ..Forms::NONE },
     };
     type Config = Config;
     type Tag = Hops;

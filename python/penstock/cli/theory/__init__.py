@@ -36,6 +36,34 @@ def margin(
     show_margin(asked, at_s=at, packets=packets, json=json)
 
 
+@app.command("table", short_help="Margins of all schemes, over flows, rates and delays.")
+@pages.draws
+def show_table(
+    flows: Annotated[
+        list[int] | None, typer.Option("--flows", min=1, metavar="N", help="Sources. Repeatable.  [default: 2, 16, 64]")
+    ] = None,
+    rates: Annotated[
+        list[str] | None,
+        typer.Option("--rate", metavar="RATE", help="10g, 100g or 400g. Repeatable.  [default: all]"),
+    ] = None,
+    delays: Annotated[
+        list[str] | None,
+        typer.Option("--delay", metavar="TIME", help="Delay of each link. Repeatable.  [default: 1 us, 10 us]"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The table as a figure, PNG, SVG or PDF.  [default: none]")
+    ] = None,
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """Print the phase margin of every scheme for sources of a star, with the settings of the arenas, or why it has none.
+
+    Nothing is simulated. Below the table stand the schemes without a model, each with the reason.
+    """
+    from penstock.cli.theory.table import show
+
+    show(flows or [2, 16, 64], rates or ["10g", "100g", "400g"], delays or ["1 us", "10 us"], out=out, json=json)
+
+
 @app.command("map", short_help="Stability and more over two parameters.")
 @pages.draws
 @grouped

@@ -12,7 +12,7 @@ from penstock.cli.locate import find
 from penstock.cli.theory.options import ScenarioOptions
 from penstock.quantity_text import bit_rate, duration, octets
 from penstock.theory.configuration import configuration
-from penstock.theory.margin import Jump, Limit, LimitCycle, MarginReport, Side, report
+from penstock.theory.margin import Jump, Limit, LimitCycle, MarginReport, Side, Swing, report
 from penstock.theory.packet_oscillation import PacketOscillation, doubts, simulate
 from penstock.theory.smcc_growth import Growth
 
@@ -51,6 +51,10 @@ def show_margin(asked: ScenarioOptions, *, at_s: float | None, packets: bool, js
         _print_cycle(found.limit_cycle)
     if found.jump is not None:
         _print_jump(found.jump, given.frame_octets)
+    if found.swing is not None:
+        _print_swing(found.swing)
+    if given.pause is not None:
+        _print_pauses(found)
     if seen is not None:
         _print_packets(found, seen)
 
@@ -88,6 +92,8 @@ def document(name: str, found: MarginReport, seen: PacketOscillation | str | Non
         ],
         "limit_cycle": None if found.limit_cycle is None else _cycle(found.limit_cycle),
         "about_k_max": None if found.jump is None else _plain(asdict(found.jump)),
+        "swing": None if found.swing is None else _plain(asdict(found.swing)),
+        "pauses": None if found.pauses is None else _plain(asdict(found.pauses)),
         "omits": list(found.omits),
         "left_out": list(given.left_out),
         "other_bottlenecks": list(given.other_bottlenecks),
@@ -156,6 +162,8 @@ def _compared(found: MarginReport, seen: PacketOscillation) -> str:
     """What the fluid says beside what packets do, in a clause."""
     rest = octets(seen.rest_octets)
     does = f"the queue of packets {'stays there' if seen.calm else 'does not stay there'}"
+    if found.pauses is not None:
+        return f"the mean of the queue is {'' if seen.verdict == 'confirm' else 'not '}that of the fluid under pauses"
     if not found.sides:
         return f"mean and amplitude of the queue are {'' if seen.verdict == 'confirm' else 'not '}those of the fluid"
     if found.stable and not seen.calm:
@@ -214,6 +222,29 @@ def _print_jump(jump: Jump, frame_octets: float) -> None:
     typer.echo(f"  delay of the loop   {duration(jump.delay_s)}")
     typer.echo(f"  utilization         {jump.utilization:.4f}")
     typer.echo("  with a larger p_max, fewer flows or a smaller r_ai there is an equilibrium below k_max")
+
+
+def _print_swing(swing: Swing) -> None:
+    typer.echo("")
+    typer.echo(swing.reason)
+    cycle = swing.cycle
+    period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
+    typer.echo(f"  integrated: queue {octets(swing.mean_octets)}, amplitude {octets(cycle.amplitude_octets)}{period}")
+    typer.echo(f"  utilization {swing.utilization:.4f}")
+
+
+def _print_pauses(found: MarginReport) -> None:
+    pause, held = found.configuration.pause, found.pauses
+    if pause is None:
+        return
+    typer.echo("")
+    if held is None:
+        typer.echo(f"flow control stops the sources at {octets(pause.xoff_octets)}: small oscillations do not meet it")
+        return
+    typer.echo(f"flow control stops the sources at {octets(pause.xoff_octets)}, below the equilibrium of the scheme")
+    typer.echo(f"  a source is stopped  {held.held_share:.1%} of the time; its limiter is at {bit_rate(held.rate_bps)}")
+    typer.echo(f"  integrated: queue    {octets(held.mean_octets)} ± {octets(held.std_octets)}")
+    typer.echo(f"  utilization          {held.utilization:.4f}")
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from importlib import import_module
 from penstock.catalogue import schemes
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import FluidModel
+from penstock.theory.models.without import WITHOUT
 
 MODELS: tuple[type[FluidModel], ...] = tuple(
     model
@@ -28,6 +29,8 @@ def kind_of(scheme: str) -> type[FluidModel]:
     Raises:
         UnsuitedScenarioError: the scheme has none.
     """
+    if scheme in WITHOUT:
+        raise UnsuitedScenarioError(f"there is no fluid model of {scheme}: {WITHOUT[scheme]}", "choose another scheme")
     if scheme not in DELAYED:
         raise UnsuitedScenarioError(f"there is no fluid model of {scheme}", f"use one of {', '.join(sorted(DELAYED))}")
     return DELAYED[scheme]

@@ -141,6 +141,10 @@ class FluidModel(ABC):
     def start(self) -> Array:
         """Return the state in which the simulator's flows begin: empty queue, line rate."""
 
+    def why_no_margin(self) -> str | None:
+        """Return the reason if the law has no margin in any configuration; None if it has one in some."""
+        return None
+
     def comes_to_rest(self) -> Flags:
         """Return whether the queue comes to its equilibrium if nothing oscillates: shape of the configurations."""
         return np.asarray(True)

@@ -125,11 +125,15 @@ class Dcqcn(Waiting):
         """Return the probability of a mark in the state ``then``, not yet held within its limits."""
         return self.marked(mode, then[0])
 
+    def sent_bps(self, state: Array) -> Array:
+        """Return the rate at which a flow's frames arrive, bit/s."""
+        return cast(Array, state[1])
+
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; marks and frames are those of ``past``."""
         xp = namespace(state)
         rate, target, alpha = state[1], state[2], state[3]
-        frames = past[0][1] / (BITS_PER_OCTET * self.wire_octets)
+        frames = self.sent_bps(past[0]) / (BITS_PER_OCTET * self.wire_octets)
         p = xp.clip(self.likely(mode, past[0]), 0.0, 1.0)
         cut, news, cycles, increase = self._rates(p, frames)
         return cast(
@@ -159,8 +163,17 @@ class Dcqcn(Waiting):
         fair = self.capacity_bps / self.flows
         p = self.mark_at_rest()
         cut, news, _, increase = self._rates(p, fair / (BITS_PER_OCTET * self.wire_octets))
-        queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
-        return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
+        rate = self._limit_bps(p)
+        return stack(self._marking_octets(p), rate, rate + self.r_ai_bps * increase / cut, news)
+
+    def _marking_octets(self, p: Array) -> Array:
+        """Return the queue whose frames are marked with a probability; Kmax where that is above p_max."""
+        ramp = self.k_max_octets - self.k_min_octets
+        return cast(Array, self.k_min_octets + np.minimum(p / self.p_max, 1.0) * ramp)
+
+    def _limit_bps(self, p: Array) -> Value:
+        """Return the rate of a limiter at equilibrium with marks of a probability, bit/s."""
+        return self.capacity_bps / self.flows
 
     def mark_at_rest(self) -> Array:
         """Return how likely a mark has to be at equilibrium, be it more than p_max.
@@ -175,7 +188,7 @@ class Dcqcn(Waiting):
         for _ in range(60):
             middle = (low + high) / 2
             cut, news, cycles, increase = self._rates(np.exp(middle), frames)
-            more = fair * news * cut**2 > self.r_ai_bps * increase * cycles
+            more = self._limit_bps(np.exp(middle)) * news * cut**2 > self.r_ai_bps * increase * cycles
             low, high = np.where(more, low, middle), np.where(more, middle, high)
         return cast(Array, np.exp((low + high) / 2))
 

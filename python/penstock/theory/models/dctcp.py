@@ -164,6 +164,15 @@ class Dctcp(EndToEnd):
             least_k_octets=in_flight / 7,
         )
 
+    def why_no_margin(self) -> str:
+        """Return that one threshold has no equilibrium, and its cycle in closed form."""
+        cycle = self.sawtooth()
+        low, high, period_us = float(cycle.shortest_octets), float(cycle.longest_octets), float(cycle.period_s) * 1e6
+        return (
+            f"marks of one threshold have no equilibrium with a margin: the queue swings from {low:.3g} to {high:.3g} "
+            f"octets every {period_us:.3g} us (Alizadeh et al. 2010, section 3.3)"
+        )
+
     def _limits(self) -> tuple[list[Value], list[Value]]:
         low, high = super()._limits()
         return [*low[:2], 0.0], [*high[:2], 1.0]

@@ -71,10 +71,13 @@ class Fecn(AtIntervals, Clocked):
         number, word = configuration.number, configuration.parameters
         for name in ("limited_increase", "capacity_adjustment"):
             if word[name]:
-                raise UnsuitedScenarioError(f"the model of FECN has no {name}", f"set schemes.fecn.{name} to false")
+                raise UnsuitedScenarioError(
+                    f"the model of {cls.scheme} has no {name}", f"set schemes.{cls.scheme}.{name} to false"
+                )
         if word["averaging"] == "turns":
             raise UnsuitedScenarioError(
-                "the model of FECN averages always or never", "set schemes.fecn.averaging to always or off"
+                f"the model of {cls.scheme} averages always or never",
+                f"set schemes.{cls.scheme}.averaging to always or off",
             )
         a, b = number("a"), number("b")
         return cls(
@@ -85,9 +88,13 @@ class Fecn(AtIntervals, Clocked):
             above=b if word["fecn_branch"] == "ab" else a,
             least=number("c"),
             weight=number("averaging_weight") if word["averaging"] == "always" else 1.0,
-            n0=number("n0"),
+            n0=cls._n0(configuration),
             offered=word["load"] == "offered",
         )
+
+    @classmethod
+    def _n0(cls, configuration: Configuration) -> float:
+        return configuration.number("n0")
 
     def wanted(self, mode: int, queue: Array) -> Array:
         """Return the queue function f(q) on one side of Qeq."""

@@ -71,15 +71,16 @@ class _Qcn(FluidModel):
     scheme: ClassVar[str] = "qcn"
 
     @staticmethod
-    def shared(configuration: Configuration) -> dict[str, Value]:
-        """Return the parameters that all models of QCN take from a configuration."""
+    def shared(configuration: Configuration, byte_reset_octets: float | None = None) -> dict[str, Value]:
+        """Return the parameters that all models of QCN take from a configuration; a cycle's octets may be given."""
         number, word = configuration.number, configuration.parameters
         if word["sampling"] == "step" or (
             word["sampling"] == "probability" and number("sample_probability_max") != number("sample_probability")
         ):
             raise UnsuitedScenarioError(
                 "the models of QCN sample a share of frames that |Fb| does not change",
-                "set schemes.qcn.sample_probability_max to sample_probability, or sampling to table or count",
+                f"set schemes.{configuration.scheme}.sample_probability_max to sample_probability, or sampling to table "
+                "or count",
             )
         frame = configuration.frame_octets
         share = {
@@ -100,7 +101,7 @@ class _Qcn(FluidModel):
             "w": number("w"),
             "share_sampled": share,
             "gain_per_octet": steps / largest / number("gd_inverse"),
-            "byte_reset_octets": number("rpg_byte_reset"),
+            "byte_reset_octets": byte_reset_octets or number("rpg_byte_reset"),
             "threshold": number("rpg_threshold") - (1 if word["fr_cycles"] == "threshold-less-one" else 0),
             "r_ai_bps": number("rpg_ai_rate"),
         }
@@ -416,8 +417,21 @@ class Averaged(_Qcn):
     @classmethod
     def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of QCN."""
+        return cls(**cls._parameters(configuration))
+
+    @staticmethod
+    def _parameters(configuration: Configuration, byte_reset_octets: float | None = None) -> dict[str, Value]:
+        """Return the fields of the model, from a configuration."""
         timer = configuration.number("rpg_time_reset") if configuration.parameters["timer_on"] else np.inf
-        return cls(**_Qcn.shared(configuration), timer_s=timer, r_hai_bps=configuration.number("rpg_hai_rate"))
+        return {
+            **_Qcn.shared(configuration, byte_reset_octets),
+            "timer_s": timer,
+            "r_hai_bps": configuration.number("rpg_hai_rate"),
+        }
+
+    def _cycle_frames(self, frames: Value) -> Value:
+        """Return the frames of a cycle of the byte counter, at a rate in frames/s."""
+        return self.byte_reset_octets / self.frame_octets
 
     def fb_octets(self, state: Array) -> Array:
         """Return Fb with the growth of equation (13), (N r - C) / (p C) and none at the queue's limits, octets."""
@@ -435,8 +449,7 @@ class Averaged(_Qcn):
         fb = -self.fb_octets(then)
         step = self.gain_per_octet * (xp.minimum(fb, 0.5 / self.gain_per_octet) if mode == 0 else 0.0)
         messages = frames * probability
-        by_bytes = self.byte_reset_octets / self.frame_octets
-        by_time = self._finite_timer_s * frames
+        by_bytes, by_time = self._cycle_frames(frames), self._finite_timer_s * frames
         kept = log_kept(probability)
         cycles_b, cycles_t = (frames * unbroken(probability, kept, cycle) for cycle in (by_bytes, by_time))
         after_b = survival(kept, self.threshold * by_bytes)
@@ -467,7 +480,7 @@ class Averaged(_Qcn):
         fair = self.capacity_bps / self.flows
         frames = fair / (BITS_PER_OCTET * self.wire_octets)
         p = self.share_sampled
-        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self._finite_timer_s * frames
+        by_bytes, by_time = self._cycle_frames(frames), self._finite_timer_s * frames
         kept = log_kept(p)
         cycles_b, cycles_t = frames * unbroken(p, kept, by_bytes), frames * unbroken(p, kept, by_time)
         after_b = survival(kept, self.threshold * by_bytes)

@@ -1,0 +1,14 @@
+"""The schemes that have no fluid model, and why."""
+
+WITHOUT = {
+    "none": "it changes no rate",
+    "e2cm": "it is a reconstruction: no publication has its constants or equations to hold a model to",
+    "qcn-multicast": "a source remembers the largest |Fb|, and queues below it are silent: its law is of extremes, not of means",
+    "fqcn": "which flows get a message follows from the differences of their rates, and a model has flows that are alike",
+    "ndp": "windows are constant, and pulls of the destination replace a law: a queue is eight frames and headers",
+    "expresspass": "credits that meet are dropped instead of data: the data queue has no law, and the rate of credits "
+    "moves by steps of a weight that the last steps decide",
+    "ci": "it moves flows to another queue, and changes no rate",
+    "sfc": "it stops sources by pauses, and changes no rate",
+}
+"""A clause for each of them: what its law lacks."""
