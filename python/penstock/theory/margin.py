@@ -203,7 +203,7 @@ def report(configuration: Configuration) -> MarginReport:
     without = model.why_no_margin()
     if without is not None:
         return MarginReport(configuration, title, by_name, swing=swing(model, without), omits=model.omits)
-    if bind(configuration, by_name["queue_octets"]):
+    if bind(configuration, model):
         held = pauses(configuration, model)
         return MarginReport(configuration, title, by_name, pauses=held, omits=model.omits)
     if isinstance(model, Smcc):

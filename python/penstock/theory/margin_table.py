@@ -1,6 +1,6 @@
 """The margins of all schemes over flows, rates and delays, for one star: a table.
 
-Schemes have the settings with which the arenas run them at a rate: a profile of their makers where there is one, else the
+Schemes have the settings with which the arenas run them at a rate. These are a profile of their makers, or else the
 constants of 10 Gb/s with lengths of queues that are the same in time. Those that need a round-trip time get that of
 the star, and three of them the variant that has a model. Whether there is an equilibrium, and its phase margin, follows from linear theory alone: nothing is integrated.
 """
@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from penstock import ScenarioError, _core
+from penstock import _core
 from penstock.arenas.arena_file import OWN, Competitor, read
 from penstock.catalogue import schemes
+from penstock.errors import ArgumentError
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
 from penstock.theory.linear_stability import margins
@@ -28,7 +29,7 @@ _ROUND_TRIP = {"hpcc": "base_rtt", "powertcp": "base_rtt", "dcqcn-window": "wind
 
 _COVERED = {
     "bcn": {"drift": False},
-    "timely": {"law": "patched"},
+    "timely": {"law": "patched", "beta": 0.008},
     "dcqcn": {"alpha_update": "per-cnp", "counters": "both", "decrease_time": 0.0},
 }
 """Settings of a scheme for which there is a model, where those of the arena have none."""
@@ -64,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Cell:
-    """What linear theory says of a scheme in a case.
+    """The verdict of linear theory on a scheme in a case.
 
     Attributes:
         phase_rad: phase margin of the worse side; infinite where no frequency has a gain of 1, NaN without an
@@ -101,11 +102,11 @@ def margin_table(flows: Sequence[int], rates: Sequence[str], delays_s: Sequence[
         delays_s: delays of each link, s.
 
     Raises:
-        ScenarioError: no arena has a rate.
+        ArgumentError: no arena has a rate.
     """
     unknown = [rate for rate in rates if rate not in OWN]
     if unknown:
-        raise ScenarioError(f"{unknown[0]}: no arena has this rate; write {', '.join(OWN)}")
+        raise ArgumentError(f"rates = {unknown[0]!r}: no arena has this rate; write {', '.join(OWN)}")
     competitors = {rate: {one.name: one for one in read(rate).competitors} for rate in rates}
     columns = [(n, rate, delay) for rate in rates for delay in delays_s for n in flows]
     named = [entry["name"] for entry in schemes() if entry["fluid"]]
@@ -140,7 +141,8 @@ def _cell(scheme: str, competitor: Competitor | None, flows: int, rate_bps: floa
         if scheme in _ROUND_TRIP:
             # The trip of a frame and its acknowledgement; no shorter than the paths', as the schemes ask.
             changes[_ROUND_TRIP[scheme]] = math.ceil(given.round_trip_s * 1e9) / 1e9
-        return _of(replace(given, parameters={**given.parameters, **changes}))
+        with np.errstate(all="ignore"):
+            return _of(replace(given, parameters={**given.parameters, **changes}))
     except UnsuitedScenarioError as why:
         return Cell(math.nan, "none", str(why))
 
@@ -155,11 +157,10 @@ def _of(given: Configuration) -> Cell:
         return Cell(math.nan, "none", "; ".join(confined))
     if bool(np.any(marks_jump(model))):
         return Cell(math.nan, "jump", "the equilibrium needs more marks than p_max allows")
-    with np.errstate(all="ignore"):
-        modes = modes_beside(model)
-        if not modes or not all(bool(is_at_rest(model, mode)) for mode in modes):
-            return Cell(math.nan, "none", "there is no equilibrium within the limits of queue and rates")
-        return Cell(min(float(margins(linearise(model, mode)).phase_rad) for mode in modes), "margin")
+    modes = modes_beside(model)
+    if not modes or not all(bool(is_at_rest(model, mode)) for mode in modes):
+        return Cell(math.nan, "none", "there is no equilibrium within the limits of queue and rates")
+    return Cell(min(float(margins(linearise(model, mode)).phase_rad) for mode in modes), "margin")
 
 
 def _why_none(model: FluidModel) -> str | None:

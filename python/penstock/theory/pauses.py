@@ -54,9 +54,11 @@ class Pauses:
     utilization: float
 
 
-def bind(configuration: Configuration, rest_octets: float) -> bool:
-    """Whether the equilibrium of a scheme lies above the thresholds of flow control."""
-    return configuration.pause is not None and rest_octets >= configuration.pause.xoff_octets
+def bind(configuration: Configuration, model: FluidModel) -> bool:
+    """Whether the equilibrium of a scheme of rates lies above the thresholds of flow control."""
+    if configuration.pause is None or isinstance(model, EndToEnd):
+        return False
+    return float(model.state_at_rest()[0]) >= configuration.pause.xoff_octets
 
 
 def pauses(configuration: Configuration, model: FluidModel) -> Pauses:

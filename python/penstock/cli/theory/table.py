@@ -12,7 +12,7 @@ import typer
 from penstock import _core
 from penstock.cli.failure import InputError
 from penstock.cli.locate import file_to_write
-from penstock.errors import ScenarioError
+from penstock.errors import ArgumentError
 from penstock.quantity_text import bit_rate, duration
 from penstock.theory.margin_table import Cell, MarginTable, margin_table
 from penstock.theory.models.without import WITHOUT
@@ -27,8 +27,8 @@ def show(flows: Sequence[int], rates: Sequence[str], delays: Sequence[str], *, o
     delays_s = [_seconds(text) for text in delays]
     try:
         table = margin_table(flows, rates, delays_s)
-    except ScenarioError as error:
-        raise InputError(f"--rate {error}", "the settings of schemes are those of an arena") from error
+    except ArgumentError as error:
+        raise InputError(str(error).replace("rates = ", "--rate "), "schemes have the settings of an arena") from error
     if target is not None:
         from penstock.figures.margin_table import margin_figure
         from penstock.figures.style import save

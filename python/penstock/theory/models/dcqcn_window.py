@@ -1,8 +1,8 @@
 """DCQCN with a window as a fluid: DCQCN, whose flows send less than their rate in round trips longer than the window.
 
 The window is what the limiter's rate r sends in the time W. A round trip R = base + q / C that is longer lets a flow
-send (r W + h) / R alone, h half a frame, for a frame goes as long as less than the window is in flight (Li et al. 2019,
-section 5.1, "DCQCN+win"; HPCC's simulator, ``IsWinBound``):
+send (r W + h) / R alone. Here h is half a frame: one more goes as long as less than the window is in flight. (Li et
+al. 2019, section 5.1, "DCQCN+win"; HPCC's simulator, ``IsWinBound``)
 
     q' = N min(r, (r W + h) / R) - C
 

@@ -54,6 +54,7 @@ class Hpcc(EndToEnd):
     variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE, Variable("load", "U, smoothed load of the line"))
     modes: ClassVar[tuple[str, ...]] = ("no queue", "queue")
     lines: ClassVar[tuple[str, ...]] = ("queue less the least", "arrivals less the line")
+    predicts_runs: ClassVar[bool] = False
 
     @classmethod
     def _of(cls, configuration: Configuration) -> Self:

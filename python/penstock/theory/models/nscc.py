@@ -74,6 +74,8 @@ class Nscc(EndToEnd):
     )
     modes: ClassVar[tuple[str, ...]] = ("in time", "late")
     lines: ClassVar[tuple[str, ...]] = ("delay less its target",)
+    linear: ClassVar[bool] = False
+    predicts_runs: ClassVar[bool] = False
 
     @classmethod
     def _of(cls, configuration: Configuration) -> Self:
@@ -144,6 +146,15 @@ class Nscc(EndToEnd):
             lost = self.eta_octets * self.base_s / (self.gamma * window * self.network_s)
             delay = self.target_s / np.maximum(1 - lost, 1e-3)
         return stack(delay * self.drain_octets_per_s, fair, delay)
+
+    def why_no_margin(self) -> str:
+        """Return how near the equilibrium is to the line where the law changes."""
+        rest = float(np.asarray(self.state_at_rest()[0]))
+        above = rest - float(np.asarray(self.target_s * self.drain_octets_per_s))
+        return (
+            f"the equilibrium, a queue of {rest:.4g} octets, is {above:.3g} octets above the target of delay, where another "
+            "law begins: every oscillation of frames crosses that line, and there is no margin"
+        )
 
     def start(self) -> Array:
         """Return an empty queue, sources at line rate, and no delay."""
