@@ -129,6 +129,8 @@ def test_the_sawtooth_of_dctcp_by_hand() -> None:
     assert cycle.swing_octets == pytest.approx(6000 * 3.54293, rel=1e-5)
     assert cycle.period_s == pytest.approx(3.54293 * 120.5024e-6, rel=1e-5)
     assert cycle.least_k_octets == pytest.approx(53_128 / 7, rel=1e-5)
+    # 1.386 / sqrt(2 (C RTT + K)): of 100.419 segments, 0.0978. The paper's 1/16 is below.
+    assert cycle.largest_g == pytest.approx(0.0978, rel=1e-3)
     # The paper's form: half the root of 2 N (C RTT + K), in segments.
     assert cycle.swing_octets == pytest.approx(np.sqrt(2 * 4 * (53_128 + 97_500) / 1500) / 2 * 1500, rel=1e-5)
 

@@ -130,6 +130,22 @@ def test_packets_swing_beyond_the_border_and_not_before() -> None:
     assert deviations[1] > 90_000
 
 
+@pytest.mark.science
+def test_with_frames_enough_packets_have_an_edge_at_twice_the_delay() -> None:
+    # 33 frames of 300 octets in an interval between notifications: the table of the page.
+    settings = {"k_min": "50 KB", "k_max": "550 KB", "p_max": "0.1", "r_ai": "10 Mbps", "reaction": "qcn"}
+    scenario = _fast_line(64, "fast-cnp", "80 ms", **settings).set("flow.0.frame", "300 octets")
+    given = configuration(scenario, scheme="fast-cnp")
+    border_s = given.feedback_delay_s + min(side.delay_s for side in report(given).sides)
+    assert border_s == pytest.approx(22.1e-6, rel=0.01)
+    deviations = []
+    for share in (1.3, 1.8, 2.4):
+        scenario.set("network.feedback.ideal", f"{share * border_s * 1e6:.3f} us")
+        deviations.append(_queue(scenario, "fast-cnp")[1])
+    assert deviations[0] < deviations[1] < 14_000
+    assert deviations[2] > 40_000
+
+
 @pytest.mark.parametrize(
     "settings", [{"reaction": "pause"}, {"mark_ecn": "true"}, {"proxy": "true"}, {"marking": "pi"}]
 )

@@ -67,7 +67,9 @@ def _paused(flows: int, xoff: str, scheme: str = "dcqcn", **settings: str) -> Sc
         "pfc.buffer": "2 MB",
     }
     marks = {"k_min": "400 KB", "k_max": "1600 KB", "p_max": "0.2", "r_ai": "40 Mbps"} if scheme == "dcqcn" else {}
-    for key, value in (keys | {f"schemes.{scheme}.{name}": value for name, value in (marks | settings).items()}).items():
+    for key, value in (
+        keys | {f"schemes.{scheme}.{name}": value for name, value in (marks | settings).items()}
+    ).items():
         scenario.set(key, value)
     return scenario
 

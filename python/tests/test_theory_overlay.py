@@ -237,7 +237,7 @@ def test_settling_is_the_first_time_from_which_a_queue_stays_near_its_rest() -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["sliding-mode/three-sources", "--scheme", "af-qcn"], "there is no fluid model of af-qcn"),
+        (["sliding-mode/three-sources", "--scheme", "fqcn"], "there is no fluid model of fqcn"),
         (["sliding-mode/three-sources", "--scheme", "dcqcn", "--model", "steps"], "dcqcn has no form in steps"),
         (["sliding-mode/three-sources", "--model", "printed"], "smcc has no model 'printed'"),
         (["sliding-mode/parking-lot-1"], "the bottleneck moves"),

@@ -86,7 +86,9 @@ def test_cycles_of_the_same_time_are_those_of_the_byte_counter_at_one_rate() -> 
 
 def test_annulus_near_loop_does_not_know_of_the_far_path() -> None:
     # A frame to the switch, and a message of 64 octets back: the path behind the queue is in neither.
-    assert configuration(_scenario("annulus")).round_trip_s == pytest.approx(1.2e-6 + 10e-6 + 64 * 8 / 10e9 + 10e-6, abs=1e-7)
+    assert configuration(_scenario("annulus")).round_trip_s == pytest.approx(
+        1.2e-6 + 10e-6 + 64 * 8 / 10e9 + 10e-6, abs=1e-7
+    )
     with pytest.raises(UnsuitedScenarioError, match="both loops act"):
         model_of(_given("annulus", k="20 KB"))
     assert model_of(_given("annulus", k="20 KB", end_to_end="none")).state_at_rest()[0] > 26_000

@@ -95,7 +95,9 @@ def test_packets_of_hpcc_rest_where_the_fluid_does(flows: int, step: int) -> Non
 def test_the_rule_for_the_step_of_hpcc_is_the_border_of_stability() -> None:
     # Li et al. 2019, section 3.3: W_AI = W_init (1 - eta) / N, here 537 500 / 20 / 16 = 1680 octets.
     rule = 537_500 * 0.05 / 16
-    below, above = (_star(16, "hpcc", "100 Gbps", base_rtt="43 us", w_ai=f"{round(f * rule)} octets") for f in (0.9, 1.1))
+    below, above = (
+        _star(16, "hpcc", "100 Gbps", base_rtt="43 us", w_ai=f"{round(f * rule)} octets") for f in (0.9, 1.1)
+    )
     assert _phase_degrees(below) == pytest.approx(38, abs=1)
     assert _phase_degrees(above) == pytest.approx(-51, abs=1)
     calm, swings = _queue(below), _queue(above)
@@ -177,7 +179,7 @@ def test_nscc_rests_where_a_decrease_takes_a_step(flows: int) -> None:
     queue, rate, delay = model.state_at_rest()
     # eta is 0.15 frames a round trip of 12 us; gamma 0.8.
     window = rate / 8 * (float(model.base_s) + delay)
-    assert 225 / 12e-6 == pytest.approx(0.8 * window * (1 - 12e-6 / delay) / float(model.base_s), rel=1e-6)
+    assert 0.8 * window * (1 - 12e-6 / delay) / float(model.base_s) == pytest.approx(225 / 12e-6, rel=1e-6)
     assert queue == pytest.approx(12.5e9 * delay)
     assert _queue(scenario)["mean_octets"] - 1_500 == pytest.approx(queue, rel=0.03)
 

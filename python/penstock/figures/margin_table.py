@@ -35,9 +35,7 @@ def margin_figure(table: MarginTable) -> Drawn:
         axes.invert_yaxis()
         for y, cells in enumerate(table.rows.values()):
             for x, cell in enumerate(cells):
-                axes.text(
-                    x + 0.5, y + 0.5, _text(cell), ha="center", va="center", color=_ink(cell), fontsize="small"
-                )
+                axes.text(x + 0.5, y + 0.5, _text(cell), ha="center", va="center", color=_ink(cell), fontsize="small")
         for x in range(1, width):
             if table.cases[x].rate_bps != table.cases[x - 1].rate_bps:
                 axes.axvline(x, color=REFERENCE, linewidth=1.2)

@@ -2,11 +2,12 @@
 
 Schemes have the settings with which the arenas run them at a rate. These are a profile of their makers, or else the
 constants of 10 Gb/s with lengths of queues that are the same in time. Those that need a round-trip time get that of
-the star, and three of them the variant that has a model. Whether there is an equilibrium, and its phase margin, follows from linear theory alone: nothing is integrated.
+the star, and three of them the variant that has a model. Whether there is an equilibrium, and its phase margin,
+follows from linear theory alone: nothing is integrated.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +28,7 @@ from penstock.theory.models.smcc import Smcc
 _ROUND_TRIP = {"hpcc": "base_rtt", "powertcp": "base_rtt", "dcqcn-window": "window_time", "nscc": "network_rtt"}
 """The parameter of a scheme that is to be the round-trip time of the empty network."""
 
-_COVERED = {
+_COVERED: Mapping[str, Mapping[str, float | str | bool]] = {
     "bcn": {"drift": False},
     "timely": {"law": "patched", "beta": 0.008},
     "dcqcn": {"alpha_update": "per-cnp", "counters": "both", "decrease_time": 0.0},
@@ -109,7 +110,7 @@ def margin_table(flows: Sequence[int], rates: Sequence[str], delays_s: Sequence[
         raise ArgumentError(f"rates = {unknown[0]!r}: no arena has this rate; write {', '.join(OWN)}")
     competitors = {rate: {one.name: one for one in read(rate).competitors} for rate in rates}
     columns = [(n, rate, delay) for rate in rates for delay in delays_s for n in flows]
-    named = [entry["name"] for entry in schemes() if entry["fluid"]]
+    named: list[str] = [entry["name"] for entry in schemes() if entry["fluid"]]
     rows = {
         name: tuple(_cell(name, competitors[rate].get(name), n, _bps(rate), delay) for n, rate, delay in columns)
         for name in named
@@ -137,7 +138,7 @@ def _cell(scheme: str, competitor: Competitor | None, flows: int, rate_bps: floa
             scenario.set(key, value)
     try:
         given = configuration(scenario)
-        changes: dict[str, float | str | bool] = {**_COVERED.get(scheme, {})}
+        changes = dict(_COVERED.get(scheme, {}))
         if scheme in _ROUND_TRIP:
             # The trip of a frame and its acknowledgement; no shorter than the paths', as the schemes ask.
             changes[_ROUND_TRIP[scheme]] = math.ceil(given.round_trip_s * 1e9) / 1e9

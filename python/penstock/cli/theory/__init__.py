@@ -40,7 +40,7 @@ def margin(
 @pages.draws
 def show_table(
     flows: Annotated[
-        list[int] | None, typer.Option("--flows", min=1, metavar="N", help="Sources. Repeatable.  [default: 2, 16, 64]")
+        list[int] | None, typer.Option("--flows", min=1, metavar="N", help="Flows. Repeatable.  [default: 2, 16, 64]")
     ] = None,
     rates: Annotated[
         list[str] | None,
@@ -55,7 +55,7 @@ def show_table(
     ] = None,
     json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Print the phase margin of every scheme for sources of a star, with the settings of the arenas, or why it has none.
+    """Print the phase margin of every scheme for flows of a star, with the settings of the arenas, or why it has none.
 
     Nothing is simulated. Below the table stand the schemes without a model, each with the reason.
     """

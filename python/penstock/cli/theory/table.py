@@ -73,9 +73,9 @@ def _print(table: MarginTable) -> None:
         typer.echo(f"{name:<{wide}}" + "".join(f"{_text(cell):>{_WIDTH}}" for cell in cells))
     typer.echo("")
     typer.echo(
-        "phase margin in degrees, of the worse side; inf: no frequency has a gain of 1; swings: the equilibrium lies on "
-        "a switching line, without a margin; k_max: the equilibrium needs more marks than p_max allows; -: no equilibrium "
-        "(--json has the reasons)"
+        "phase margin in degrees, of the worse side; inf: no frequency has a gain of 1; swings: the equilibrium lies "
+        "on a switching line, without a margin; k_max: the equilibrium needs more marks than p_max allows; "
+        "-: no equilibrium (--json has the reasons)"
     )
     for name, reason in WITHOUT.items():
         typer.echo(f"{name}: no model; {reason}")

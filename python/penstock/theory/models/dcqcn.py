@@ -169,7 +169,7 @@ class Dcqcn(Waiting):
     def _marking_octets(self, p: Array) -> Array:
         """Return the queue whose frames are marked with a probability; Kmax where that is above p_max."""
         ramp = self.k_max_octets - self.k_min_octets
-        return cast(Array, self.k_min_octets + np.minimum(p / self.p_max, 1.0) * ramp)
+        return np.asarray(self.k_min_octets + np.minimum(p / self.p_max, 1.0) * ramp)
 
     def _limit_bps(self, p: Array) -> Value:
         """Return the rate of a limiter at equilibrium with marks of a probability, bit/s."""

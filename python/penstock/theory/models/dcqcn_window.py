@@ -69,12 +69,12 @@ class DcqcnWindow(Dcqcn):
 
     def excess_octets_per_s(self, state: Array) -> Array:
         """Return (N min(r, (r W + h) / R) - C) / 8, in octets/s."""
-        return cast(Array, (self.flows * self.sent_bps(state) - self.capacity_bps) * self.octets_per_bit)
+        return (self.flows * self.sent_bps(state) - self.capacity_bps) * self.octets_per_bit
 
     def _limit_bps(self, p: Array) -> Value:
         fair = super()._limit_bps(p)
         trip = self.base_s + self._marking_octets(p) / self.drain_octets_per_s
-        return cast(Value, np.maximum(fair, (fair * trip - self._half_frame_bits) / self.window_s))
+        return np.maximum(fair, (fair * trip - self._half_frame_bits) / self.window_s)
 
     @property
     def _half_frame_bits(self) -> Value:

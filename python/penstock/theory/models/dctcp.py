@@ -15,6 +15,7 @@ phase; with W* = (C base + K) / N segments
     D     = sqrt(W* / 2)             round trips from cut to cut: the size of one cut, segments
     A     = N D                      swing of the queue, below its longest, K + N segments
     K     > C base / 7               or the queue runs empty
+    g     < 1.386 / sqrt(2 N W*)     or alpha does not last for a cycle of one flow
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ from numpy.typing import NDArray
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import ALIKE, QUEUE, RATE, Array, Flags, Value, Variable, common, namespace, stack
 from penstock.theory.models.delays import EndToEnd
+
+_RIPPLE = 1.386
+"""2 ln 2: alpha may halve in a cycle. (Alizadeh et al. 2010, section 3.4)"""
 
 _LEAST_SEGMENTS = 2
 """A window is never shorter. (RFC 5681, section 3.1)"""
@@ -42,6 +46,7 @@ class Sawtooth:
         swing_octets: from there to the shortest queue, octets, if it does not run empty before.
         period_s: from cut to cut, s.
         least_k_octets: threshold from which on the queue does not run empty, octets.
+        largest_g: weight up to which alpha lasts for a cycle, so that its ripple is small.
     """
 
     alpha: Value
@@ -49,6 +54,7 @@ class Sawtooth:
     swing_octets: Value
     period_s: Value
     least_k_octets: Value
+    largest_g: Value
 
     @property
     def shortest_octets(self) -> Value:
@@ -162,6 +168,7 @@ class Dctcp(EndToEnd):
             swing_octets=self.flows * self.segment_octets * trips,
             period_s=trips * self._scale_s(),
             least_k_octets=in_flight / 7,
+            largest_g=_RIPPLE / np.sqrt(2 * (in_flight + self.k_octets) / self.segment_octets),
         )
 
     def why_no_margin(self) -> str:

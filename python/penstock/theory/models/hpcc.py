@@ -1,7 +1,8 @@
 """HPCC as a fluid: windows that steer what is in flight to the share eta of what fits.
 
-Li et al. (SIGCOMM 2019), algorithm 1. B is what the line sends in a second, a what arrives, T ``base_rtt``, W the window,
-Wc that of the round trip before, R the round trip now. Queue and arrivals on the right are those of a round trip ago:
+Li et al. (SIGCOMM 2019), algorithm 1. B is what the line sends in a second, a what arrives, T ``base_rtt``, W the
+window, Wc that of the round trip before, R the round trip now. Queue and arrivals on the right are those of a round
+trip ago:
 
     q'  = N W / max(R, T) - C
     u   = 1 + q / (B T)        with a queue,      a / B  without one

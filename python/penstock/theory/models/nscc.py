@@ -1,7 +1,7 @@
 """NSCC as a fluid: windows that marks and delay together steer to a target of queueing delay.
 
-uet-htsim, ``uec.cpp``; Bonato et al., arXiv 2404.01630. With w the window in octets, d the delay in the queue of a round
-trip ago, m its mean over acknowledgements, t the target, T the network's round trip and T0 the path's own:
+uet-htsim, ``uec.cpp``; Bonato et al., arXiv 2404.01630. With w the window in octets, d the delay in the queue of a
+round trip ago, m its mean over acknowledgements, t the target, T the network's round trip and T0 the path's own:
 
     q' = N w / R - C,                            R = T0 + q / C
     w' = eta / T + (1 - p) alpha (t - d) / R     d < t,  p the share of marked frames
@@ -152,8 +152,8 @@ class Nscc(EndToEnd):
         rest = float(np.asarray(self.state_at_rest()[0]))
         above = rest - float(np.asarray(self.target_s * self.drain_octets_per_s))
         return (
-            f"the equilibrium, a queue of {rest:.4g} octets, is {above:.3g} octets above the target of delay, where another "
-            "law begins: every oscillation of frames crosses that line, and there is no margin"
+            f"the equilibrium, a queue of {rest:.4g} octets, is {above:.3g} octets above the target of delay, where "
+            "another law begins: every oscillation of frames crosses that line, and there is no margin"
         )
 
     def start(self) -> Array:

@@ -72,15 +72,15 @@ class _Qcn(FluidModel):
 
     @staticmethod
     def shared(configuration: Configuration, byte_reset_octets: float | None = None) -> dict[str, Value]:
-        """Return the parameters that all models of QCN take from a configuration; a cycle's octets may be given."""
+        """Return the parameters that all models of QCN take from a configuration, or a cycle of the octets given."""
         number, word = configuration.number, configuration.parameters
         if word["sampling"] == "step" or (
             word["sampling"] == "probability" and number("sample_probability_max") != number("sample_probability")
         ):
             raise UnsuitedScenarioError(
                 "the models of QCN sample a share of frames that |Fb| does not change",
-                f"set schemes.{configuration.scheme}.sample_probability_max to sample_probability, or sampling to table "
-                "or count",
+                f"set schemes.{configuration.scheme}.sample_probability_max to sample_probability, or sampling to "
+                "table or count",
             )
         frame = configuration.frame_octets
         share = {

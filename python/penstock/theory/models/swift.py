@@ -131,7 +131,7 @@ class Swift(EndToEnd):
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return the delay less its target, s."""
-        return cast(Array, (self.round_trip_s(past[0][0]) - self.target_s(self.window(state)))[None])
+        return (self.round_trip_s(past[0][0]) - self.target_s(self.window(state)))[None]
 
     def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return whether frames are late."""
@@ -153,7 +153,7 @@ class Swift(EndToEnd):
             middle = (low + high) / 2
             short = self.target_s(np.asarray(each * middle)) > middle
             low, high = np.where(short, middle, low), np.where(short, high, middle)
-        return cast(Array, (low + high) / 2)
+        return np.asarray((low + high) / 2)
 
     def comes_to_rest(self) -> Flags:
         """Return False: the queue swings about the line."""

@@ -3,9 +3,9 @@
 WITHOUT = {
     "none": "it changes no rate",
     "e2cm": "it is a reconstruction: no publication has its constants or equations to hold a model to",
-    "qcn-multicast": "a source remembers the largest |Fb|, and queues below it are silent: its law is of extremes, not of means",
+    "qcn-multicast": "a source remembers the largest |Fb|, and queues below it are silent: its law is of extremes",
     "qcn-bs-adaptive": "at one bottleneck it is qcn-adaptive, which has one",
-    "fqcn": "which flows get a message follows from the differences of their rates, and a model has flows that are alike",
+    "fqcn": "differences between the flows' rates decide who gets a message, and a model has flows that are alike",
     "ndp": "windows are constant, and pulls of the destination replace a law: a queue is eight frames and headers",
     "expresspass": "credits that meet are dropped instead of data: the data queue has no law, and the rate of credits "
     "moves by steps of a weight that the last steps decide",
