@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -15,7 +16,7 @@ from penstock.theory.margin import report
 from penstock.theory.margin_table import Case, margin_table
 from penstock.theory.models import DELAYED, model_of
 from penstock.theory.packet_oscillation import PacketOscillation, simulate
-from penstock.theory.pauses import bind, pauses
+from penstock.theory.pauses import Pauses, bind, pauses
 
 
 def test_a_cell_is_what_the_report_says() -> None:
@@ -90,19 +91,35 @@ def test_thresholds_of_all_links_add_up() -> None:
 
 @pytest.mark.science
 @pytest.mark.parametrize("xoff", ["100 KB", "50 KB"])
-def test_two_sources_under_pauses_do_in_packets_what_the_fluid_says(xoff: str) -> None:
-    scenario = _paused(2, xoff)
-    given = configuration(scenario)
-    fluid = pauses(given, model_of(given))
-    queue = max(scenario.run(seed=1).summary["queues"], key=lambda queue: queue["mean_octets"])
+def test_two_sources_under_pauses_never_come_to_the_marks(xoff: str) -> None:
+    fluid, queue = _both(_paused(2, xoff))
     assert queue["mean_octets"] == pytest.approx(fluid.mean_octets, rel=0.1)
     assert queue["std_octets"] == pytest.approx(fluid.std_octets, rel=0.1)
     assert queue["utilization"] == pytest.approx(fluid.utilization, abs=0.03)
-    # Both limiters are at line rate, and stopped half of the time.
+    # Both limiters are at line rate.
     assert fluid.rate_bps == pytest.approx(100e9)
     # The control: without flow control the queue is where marks have it.
     free = _paused(2, "300 KB").run(seed=1).summary["queues"]
     assert max(queue["mean_octets"] for queue in free) > 1.5 * fluid.mean_octets
+
+
+@pytest.mark.science
+@pytest.mark.parametrize(("flows", "xoff"), [(4, "60 KB"), (8, "40 KB"), (16, "20 KB")])
+def test_more_sources_are_stopped_in_turn_and_the_queue_stays_at_the_marks(flows: int, xoff: str) -> None:
+    fluid, queue = _both(_paused(flows, xoff))
+    assert queue["mean_octets"] == pytest.approx(fluid.mean_octets, rel=0.03)
+    assert queue["std_octets"] < 20_000
+    assert fluid.std_octets < 20_000
+    assert fluid.mean_octets > 1.2 * fluid.xoff_octets
+    # Limiters are at two or three fair shares, and stopped for the rest of the time.
+    assert fluid.rate_bps * (1 - fluid.held_share) == pytest.approx(100e9 / flows, rel=0.1)
+
+
+def _both(scenario: Scenario) -> tuple[Pauses, Any]:
+    """Return the fluid under pauses, and the longest queue of packets."""
+    given = configuration(scenario)
+    queues = scenario.run(seed=1).summary["queues"]
+    return pauses(given, model_of(given)), max(queues, key=lambda queue: queue["mean_octets"])
 
 
 def test_the_report_has_pauses_instead_of_a_margin() -> None:

@@ -4,12 +4,13 @@ A switch stops the link of a source as the octets that it holds for it reach XOF
 goes on by its law meanwhile, and no frame comes. With q_i the octets of source i in the queue, d the time from a
 threshold until arrivals change:
 
-    q_i' = r_i (1 - held_i) - C q_i / q,    held_i = 1 from q_i(t - d) > XOFF until q_i(t - d) < XON
+    q_i' = r_i (1 - held_i) - departures,    held_i = 1 from q_i(t - d) > XOFF until q_i(t - d) < XON
+
+Octets leave in the order in which they came: the bursts between two pauses stand in the queue one after the other.
 
 An equilibrium with q / N below XOFF is not touched: small oscillations meet no pause, and the margin is that without
-flow control. Above it no source is alike another one. Links are stopped in turn, limiters rise until what comes in
-between brings the marks that the scheme needs, and the pauses answer the queue sooner than the scheme. The sources are
-therefore integrated one by one, with steps of a part of d.
+flow control. Above it links are stopped in turn. Limiters rise to line rate, or until what comes between two pauses
+brings the marks that the scheme needs. The sources are therefore integrated one by one, with steps of a part of d.
 """
 
 from dataclasses import dataclass
@@ -83,6 +84,9 @@ def pauses(configuration: Configuration, model: FluidModel) -> Pauses:
     state = np.repeat(model.start().reshape(-1, 1), flows, axis=1)
     state[1] *= 1 - _SPREAD * np.arange(flows) / flows
     low, high = (side.reshape(-1, 1) for side in model.limits())
+    # All that each source has sent up to each step; the queue is first in, first out.
+    sent_octets = np.zeros((steps + 1, flows))
+    total_octets, gone_octets, first = np.zeros(steps + 1), 0.0, 0
     parts, held = np.zeros(flows), np.zeros(flows, dtype=bool)
     back, late = max(1, round(delay_s / step_s)), max(1, round(pause.delay_s / step_s))
     thens = [state] * back
@@ -97,10 +101,16 @@ def pauses(configuration: Configuration, model: FluidModel) -> Pauses:
         came = np.array([state[0], sent, *state[2:]])
         then, thens[k % back] = thens[k % back], came
         slope = _slope(model, state, then)
-        parts = parts + np.where(held, 0.0, state[1]) * float(model.octets_per_bit) * step_s
-        total = float(parts.sum())
-        used[k] = min(drain, total) / drain
-        parts = parts * (1 - min(drain / total, 1.0)) if total > 0 else parts
+        sent_octets[k + 1] = sent_octets[k] + np.where(held, 0.0, state[1]) * float(model.octets_per_bit) * step_s
+        total_octets[k + 1] = sent_octets[k + 1].sum()
+        used[k] = min(drain, total_octets[k + 1] - gone_octets) / drain
+        gone_octets += used[k] * drain
+        while first < k and total_octets[first + 1] <= gone_octets:
+            first += 1
+        step = total_octets[first + 1] - total_octets[first]
+        share = (gone_octets - total_octets[first]) / step if step > 0 else 1.0
+        gone = sent_octets[first] + min(share, 1.0) * (sent_octets[first + 1] - sent_octets[first])
+        parts = np.maximum(sent_octets[k + 1] - gone, 0.0)
         waiting[k % late] = parts
         state = np.clip(state + step_s * slope, low, high)
         state[0] = parts.sum()
