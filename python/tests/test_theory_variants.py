@@ -37,7 +37,8 @@ def _delay_s(given: Configuration) -> float:
 
 def test_every_scheme_has_a_model_or_a_reason() -> None:
     named = {entry["name"] for entry in schemes()}
-    assert named - set(DELAYED) == set(WITHOUT), "write a model, or a reason in theory/models/without.py"
+    assert named - set(DELAYED) <= set(WITHOUT), "write a model, or a reason in theory/models/without.py"
+    assert not set(DELAYED) & set(WITHOUT)
 
 
 @pytest.mark.parametrize("scheme", sorted(WITHOUT))

@@ -6,6 +6,7 @@ WITHOUT = {
     "qcn-multicast": "a source remembers the largest |Fb|, and queues below it are silent: its law is of extremes",
     "qcn-bs-adaptive": "at one bottleneck it is qcn-adaptive, which has one",
     "fqcn": "differences between the flows' rates decide who gets a message, and a model has flows that are alike",
+    "homa": "destinations grant a constant number of octets, by the size of messages: there is no law",
     "ndp": "windows are constant, and pulls of the destination replace a law: a queue is eight frames and headers",
     "expresspass": "credits that meet are dropped instead of data: the data queue has no law, and the rate of credits "
     "moves by steps of a weight that the last steps decide",
