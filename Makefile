@@ -97,6 +97,7 @@ lint: .venv/.dev check-test
 	$(BIN)/python tools/check_invariants.py
 	$(BIN)/python tools/pin_hashes.py --check
 	$(BIN)/python tools/lesson_notebooks.py --check
+	$(BIN)/python tools/front_page.py --check
 	$(BIN)/python -m ruff check python tools papers rtl lab/tests
 	$(BIN)/python -m ruff format --check python tools papers rtl lab/tests
 	$(BIN)/python -m mypy python/penstock python/tests tools
@@ -161,6 +162,7 @@ verify-frames: check-test
 
 verify-papers: .venv/.engines
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
+	$(BIN)/python tools/front_page.py --check --claims results/reproduce/reproduce.json
 
 verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/plan_growth.py
