@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import shlex
 import zlib
 from argparse import Namespace
 from inspect import signature
@@ -19,8 +20,11 @@ import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
 from scheme_names import uses_table
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from penstock import Scenario, _core, wire
+from penstock.cli import app
 from penstock.metrics.registry import COMPARED, METRICS
 from penstock.metrics.samples import offered
 from penstock.metrics.values import MetricFunction
@@ -189,3 +193,41 @@ def test_uses_of_schemes_are_short_where_nearly_all_have_them() -> None:
     assert rows[1].endswith("| 3 | all but `s0` |")
     assert rows[2].endswith("| 1 | `s2` |")
     assert rows[3].endswith("| 0 |  |")
+
+
+SHELL = re.compile(r"^```(?:sh|console|bash|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMANDS = sorted(
+    {
+        line
+        for page in [ROOT / "README.md", *PAGES, *(ROOT / "papers").glob("*/README.md")]
+        for block in SHELL.findall(page.read_text(encoding="utf-8"))
+        for shown in block.replace("\\\n", " ").splitlines()
+        for line in [re.sub(r"^(\$ )?(sudo )?(\.venv/bin/)?", "", shown)]
+        if line.startswith("penstock ") and "--version" not in line
+    }
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_of_the_pages_are_understood(command: str) -> None:
+    words = shlex.split(command, comments=True)[1:]
+    ends = [words.index(end) for end in ("|", "&&", ">", "2>") if end in words]
+    understood(words[: min(ends, default=None)])
+
+
+def test_a_command_that_is_not_understood_is_found() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        understood(["run", "baseline/ten-gig", "--sed", "2"])
+    with pytest.raises(Exception, match="No such command"):
+        understood(["runn", "baseline/ten-gig"])
+
+
+def understood(words: list[str]) -> None:
+    """Parse the words of a command, without running it."""
+    command = get_command(app)
+    context = command.context_class(command, info_name="penstock")
+    while isinstance(command, TyperGroup) and words:
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, found.context_class(found, info_name="penstock", parent=context)
+    command.parse_args(context, words)
