@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = "compare.json"
 
-FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodput", "retransmissions")
+FIGURES = ("compare", "cdf", "pauses", "slowdown", "percentiles", "completions", "fct", "goodput", "retransmissions")
 """The figures of a comparison."""
 
 
