@@ -29,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick engines capi engine-c semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -97,6 +97,7 @@ lint: .venv/.dev check-test
 	$(BIN)/python tools/check_invariants.py
 	$(BIN)/python tools/pin_hashes.py --check
 	$(BIN)/python tools/lesson_notebooks.py --check
+	$(BIN)/python tools/front_page.py --check
 	$(BIN)/python -m ruff check python tools papers rtl lab/tests
 	$(BIN)/python -m ruff format --check python tools papers rtl lab/tests
 	$(BIN)/python -m mypy python/penstock python/tests tools
@@ -154,13 +155,14 @@ verify-rust: check-test
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
 	PROPTEST_CASES=10000 cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim conserve
-	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
+	$(MAKE) crates
 
 verify-frames: check-test
 	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test wire fuzz
 
 verify-papers: .venv/.engines
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
+	$(BIN)/python tools/front_page.py --check --claims results/reproduce/reproduce.json
 
 verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/plan_growth.py
@@ -205,6 +207,26 @@ SINCE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2> /dev/null)
 semver: $(CARGO_SEMVER)/bin/cargo-semver-checks
 	@test -n '$(SINCE)' || { echo 'there is no release to compare with: make semver SINCE=COMMIT'; exit 2; }
 	$(CARGO_SEMVER)/bin/cargo-semver-checks semver-checks --baseline-rev '$(SINCE)' $(PUBLISHED:%=--package %)
+
+# Each published crate is packed and built alone; publish-crates uploads them, those first on which others depend.
+crates: check-build
+	$(CARGO) package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
+
+publish-crates: check-build
+	$(CARGO) publish --locked $(PUBLISHED:%=-p %)
+
+# What a release needs, as far as it can be tried without publishing: the workflows' faults, the repository's layout, the wheels' texts.
+RELEASE := .build/release/bin
+release-check: .build/release/.done crates
+	$(RELEASE)/zizmor --offline --quiet --min-severity medium .github
+	$(RELEASE)/sp-repo-review .
+	ls .build/wheels/*.whl > /dev/null || $(MAKE) wheel
+	$(RELEASE)/twine check --strict .build/wheels/*.whl
+
+.build/release/.done: requirements/release.txt | check-build
+	$(PYTHON) -m venv .build/release
+	$(RELEASE)/python -m pip install --quiet --require-hashes -r requirements/release.txt
+	touch $@
 
 $(CARGO_SEMVER)/bin/cargo-semver-checks: | check-build
 	cargo install --locked --quiet --root $(CARGO_SEMVER) --version 0.51.0 cargo-semver-checks

@@ -43,6 +43,7 @@ from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from typer.testing import CliRunner
 
 import state_diagram
+from gallery import gallery
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
 from scheme_names import code, heading, hearing, scheme_table, table
@@ -72,7 +73,6 @@ def main(build: Path) -> None:
     docs = build / "docs"
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(ROOT / "docs", docs)
-
     schemes = json.loads(_core.schemes())
     keys = json.loads(_core.reference())
     specimens = {s["name"]: penstock.Scenario.from_toml(specimen(s["name"])).run() for s in schemes}
@@ -81,6 +81,7 @@ def main(build: Path) -> None:
         "commands": commands(),
         "workloads": workload_list(),
         "schemes": scheme_table(schemes, lambda name: f"reference/schemes/{name}.md"),
+        "gallery": gallery(docs, Path("gallery.md")),
         "laboratory": " ".join(run_it(penstock.Scenario.named("baseline/ten-gig"), page_of_laboratory)),
         "python": python_api(),
         "scenario": scenario_keys(keys),
@@ -123,7 +124,6 @@ def main(build: Path) -> None:
         draw(scenario, docs / f"images/{name}.svg")
 
     core_pages(docs)
-
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
     config["hooks"] = [str(ROOT / hook) for hook in config["hooks"]]

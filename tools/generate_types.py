@@ -27,7 +27,7 @@ from typing import Any
 
 from penstock import _core
 
-from scheme_names import scheme_table
+from scheme_names import uses_table
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/generate_types.py"
@@ -99,10 +99,11 @@ def files() -> dict[Path, str]:
 
 
 def readme() -> str:
-    """README.md with the table of schemes as the registry has them."""
+    """README.md with the schemes and their uses as the registry has them."""
     before, begin, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"<!-- {COMMAND} -->\n")
     _, end, after = rest.partition("<!-- end -->\n")
-    return f"{before}{begin}\n{scheme_table(json.loads(_core.schemes()))}\n\n{end}{after}"
+    uses = uses_table(json.loads(_core.schemes()), lambda name: f"crates/schemes/src/{name.replace('-', '_')}/page.md")
+    return f"{before}{begin}\n{uses}\n\n{end}{after}"
 
 
 def related(objects: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -37,6 +37,26 @@ def scheme_table(schemes: Sequence[dict[str, Any]], link: Callable[[str], str] |
     return table(["Scheme", "Name", "Simulator", "Capture", "Testbed", "Cores", "Fluid", "Tuning"], rows)
 
 
+def uses_table(schemes: Sequence[dict[str, Any]], link: Callable[[str], str]) -> str:
+    """Return the table of what schemes can be used for: the uses, each with its schemes; the first has links."""
+    uses: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [
+        ("Simulator, arena, laboratory, your own Python", lambda scheme: True),
+        ("Captures that show all that frames carry", lambda scheme: scheme["capture"]),
+        ("Testbed, with real frames", lambda scheme: scheme["testbed"]),
+        ("Cores in SystemVerilog", lambda scheme: scheme["cores"]),
+        ("Fluid models: margins, maps, phase planes", lambda scheme: scheme["fluid"]),
+        ("Search for parameters", lambda scheme: scheme["tuned"]),
+    ]
+    linked = [(scheme, f"[{code(scheme['name'])}]({link(scheme['name'])})") for scheme in schemes]
+    rows = []
+    for use, has in uses:
+        names = [shown if use is uses[0][0] else code(scheme["name"]) for scheme, shown in linked if has(scheme)]
+        without = [code(scheme["name"]) for scheme in schemes if not has(scheme)]
+        most = without and len(without) < len(names) / 2
+        rows.append([use, str(len(names)), f"all but {', '.join(without)}" if most else ", ".join(names)])
+    return table(["", "Schemes", ""], rows)
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
     cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]

@@ -103,7 +103,7 @@ def run_many(
     each run, and goes on after a kill. Ctrl-C ends the runs that are running; the rows of those that had ended remain.
 
     Args:
-        scenario: the scenario, which is left as it is, or its file.
+        scenario: the scenario, which is left as it is, or its file or name.
         settings: the keys that are set, each with a list of values, of which every combination runs; or a list of
             mappings with the same keys, one for each run.
         scheme: instead of the scenario's.
@@ -119,7 +119,7 @@ def run_many(
         ArgumentError: the settings are no table, the seeds no seeds, or it comes to more than ten million runs.
         ScenarioError: the scenario's file cannot be read.
     """
-    base = (scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)).with_(PERCENTILES)
+    base = Scenario.of(scenario).with_(PERCENTILES)
     keys, points = _table(settings)
     numbers = seeds_of(seeds, first_seed(base) if isinstance(seeds, int) else 0)
     if len(points) * len(numbers) > MOST_RUNS:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = "compare.json"
 
-FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodput", "retransmissions")
+FIGURES = ("compare", "cdf", "pauses", "slowdown", "percentiles", "completions", "fct", "goodput", "retransmissions")
 """The figures of a comparison."""
 
 
@@ -241,7 +241,7 @@ class _Line:
 
 
 def compare(
-    scenarios: Scenario | Sequence[Scenario],
+    scenarios: Scenario | str | PathLike[str] | Sequence[Scenario | str | PathLike[str]],
     schemes: Sequence[str | type[Scheme] | Variant] = (),
     *,
     vary: Mapping[str, Any] | Sequence[Axis] = (),
@@ -275,7 +275,8 @@ def compare(
     the others; see :attr:`Comparison.broken_claims`.
 
     Args:
-        scenarios: one, or several that differ in their names. They are left as they are.
+        scenarios: one, or several that differ in their names, each as :meth:`Scenario.of` takes it. They are left as
+            they are.
         schemes: names or classes of schemes, and variants; by default each scenario runs its own scheme. A class has to
             be at the top of a file where there is a folder or an executor.
         vary: keys, each with the values at which every scenario is compared: a list, or a range with ``from``, ``to``,
@@ -306,7 +307,8 @@ def compare(
         raise ArgumentError("a comparison on a cluster needs a folder for its records", 'out="FOLDER"')
     if out is None and resume:
         raise ArgumentError("a comparison to be resumed needs a folder for its records", 'out="FOLDER"')
-    several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
+    sources = [scenarios] if isinstance(scenarios, (Scenario, str, PathLike)) else scenarios
+    several = [Scenario.of(source) for source in sources]
     travels = out is not None or executor is not None
     choices = [one if isinstance(one, Variant) else (located if travels else place_of)(one) for one in schemes]
     lines = _lines(_named(several, vary), choices, seeds, profile, limit)

@@ -35,14 +35,13 @@ class ResultPlots:
         """Draw queue length, link utilisation and the rate of each flow, over time. A notebook shows the figure.
 
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
-        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
-        ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
-        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. Where there are
-        jobs, ``jobs`` has when each rank computes and communicates, ``path`` what determined their ends, and
-        ``links`` when their messages used links. ``width`` is in inches,
-        ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
-        ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
-        out, for a caption.
+        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``. Where flows complete it may also be
+        ``slowdown`` against size, ``percentiles`` of it in a panel each, or ``completions``: how flow completion times,
+        goodputs and retransmissions are spread (alone: ``fct``, ``goodput``, ``retransmissions``). Where there are
+        jobs, ``jobs`` has when each rank computes and communicates, ``path`` what determined their ends, and ``links``
+        when their messages used links. ``width`` is in inches, ``font_size`` in points; without them the figure has
+        what matplotlib's settings (``figure.figsize``, ``font.size``) say, if these are not its defaults.
+        ``title = False`` leaves the question and the line below it out, for a caption.
 
         Raises:
             PenstockError: there is no such figure, or a size is out of its range.

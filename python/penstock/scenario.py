@@ -154,6 +154,19 @@ class Scenario:
         return cls._wrap(_core.Scenario.load(path))
 
     @classmethod
+    def of(cls, source: "Scenario | str | PathLike[str]") -> "Scenario":
+        """Return a scenario as it is, or read it: by its file (``.toml``), or by its name (see :meth:`named`).
+
+        Raises:
+            PenstockError: there is none of that name.
+            ScenarioError: the file cannot be read, or is not TOML.
+        """
+        if isinstance(source, Scenario):
+            return source
+        named = isinstance(source, str) and not source.endswith(".toml")
+        return cls.named(str(source)) if named else cls.load(source)
+
+    @classmethod
     def named(cls, name: str) -> Self:
         """Read a scenario by its name: one below ./scenarios, or one that comes with Penstock.
 

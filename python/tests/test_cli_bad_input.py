@@ -110,6 +110,7 @@ def test_file_that_is_no_scenario(content: bytes | None, penstock: Command, tmp_
         (["run", "small.toml", "--out", "small.toml/out"], "is a file, not a folder"),
         (["compare", "small.toml", "--schemes", "qcn", "--out", "small.toml/out"], "is a file, not a folder"),
         (["schemes", "qcm"], "qcn"),
+        (["schemes", "qcn", "q_eqq"], "did you mean q_eq?"),
         (["scenarios", "nowhere"], "nowhere"),
         (["frobnicate"], "frobnicate"),
     ],

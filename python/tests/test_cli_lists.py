@@ -99,6 +99,15 @@ def test_schemes_for_people(penstock: Command) -> None:
     assert "rpg_time_reset = 25 ms" in shown
 
 
+def test_one_parameter_has_its_source_and_the_values_of_profiles(penstock: Command) -> None:
+    shown = [line.split(maxsplit=1) for line in penstock("schemes", "qcn", "q_eq").stdout.splitlines()]
+    assert ["default", "26 KB"] in [[word.strip() for word in line] for line in shown]
+    assert ["source", "cpQSp, CpQueueSizeSetPoint"] in [[word.strip() for word in line] for line in shown]
+    assert ["paper-netfpga", "33 KB"] in [[word.strip() for word in line] for line in shown]
+    (entry,) = json.loads(penstock("schemes", "qcn", "q_eq", "--json").stdout)
+    assert [parameter["name"] for parameter in entry["parameters"]] == ["q_eq"]
+
+
 def test_scenarios(penstock: Command, tmp_path: Path) -> None:
     (tmp_path / "scenarios" / "two").mkdir(parents=True)
     (tmp_path / "scenarios" / "two" / "senders.toml").write_text(SMALL)

@@ -10,7 +10,17 @@ import pytest
 from conftest import SMALL
 
 import penstock
-from penstock import ArgumentError, Comparison, OutputError, RunCallbacks, Scenario, ScenarioError, SweepError, Variant
+from penstock import (
+    ArgumentError,
+    Comparison,
+    OutputError,
+    PenstockError,
+    RunCallbacks,
+    Scenario,
+    ScenarioError,
+    SweepError,
+    Variant,
+)
 
 
 def _small(name: str = "small") -> Scenario:
@@ -23,6 +33,17 @@ def _numbers(comparison: Comparison) -> list[object]:
     for run in document["runs"]:
         del run["run"]
     return [document["queue"], document["schemes"], document["runs"]]
+
+
+def test_scenarios_are_given_as_they_are_by_file_and_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    _small().save(file)
+    given, read = penstock.compare(_small(), ["qcn"]), penstock.compare(str(file), ["qcn"])
+    assert _numbers(read) == _numbers(given)
+    assert Scenario.of(file).to_toml() == Scenario.of(str(file)).to_toml()
+    assert Scenario.of("baseline/ten-gig").question == Scenario.named("baseline/ten-gig").question
+    with pytest.raises(PenstockError, match="did you mean baseline/ten-gig"):
+        penstock.compare("baseline/ten-gigs", ["qcn"])
 
 
 def test_in_memory_and_in_a_folder_are_the_same(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ import base64
 import html
 import json
 import re
+import shlex
 import zlib
+from argparse import Namespace
 from inspect import signature
 from pathlib import Path
 
+import front_page
 import generate_docs
 import lab_links
 import markdown
@@ -16,8 +19,12 @@ import pytest
 import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
+from scheme_names import uses_table
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from penstock import Scenario, _core, wire
+from penstock.cli import app
 from penstock.metrics.registry import COMPARED, METRICS
 from penstock.metrics.samples import offered
 from penstock.metrics.values import MetricFunction
@@ -162,3 +169,65 @@ def test_the_page_on_papers_has_a_row_for_each_reading_that_was_searched() -> No
     assert [row[0] for row in rows if row[0]] == [f"`{name}`" for name in searched]
     assert len(rows) == 3 * len(searched) and {len(row) for row in rows} == {len(paper_searches.HEAD)}
     assert sum(row[-1] == "yes" for row in rows) > 0
+
+
+def test_the_front_page_has_no_proof_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = tmp_path / "reproduce.json"
+    ran.write_text(json.dumps({"totals": {"claims": 12, "holds": 7, "differs": 3, "untestable": 2}}), encoding="utf-8")
+    page = tmp_path / "README.md"
+    page.write_text(front_page.README.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(front_page, "README", page)
+
+    assert front_page.main(Namespace(check=True, claims=ran)) == 1
+    assert front_page.main(Namespace(check=False, claims=ran)) == 0
+    assert "**7 of 10 claims**" in page.read_text(encoding="utf-8")
+    assert front_page.main(Namespace(check=True, claims=ran)) == 0
+
+
+def test_uses_of_schemes_are_short_where_nearly_all_have_them() -> None:
+    schemes = [
+        {"name": f"s{i}", "capture": i > 0, "testbed": i == 2, "cores": [], "fluid": i, "tuned": 1} for i in range(4)
+    ]
+    rows = uses_table(schemes, lambda name: f"{name}.md").splitlines()[2:]
+    assert rows[0].endswith("| 4 | [`s0`](s0.md), [`s1`](s1.md), [`s2`](s2.md), [`s3`](s3.md) |")
+    assert rows[1].endswith("| 3 | all but `s0` |")
+    assert rows[2].endswith("| 1 | `s2` |")
+    assert rows[3].endswith("| 0 |  |")
+
+
+SHELL = re.compile(r"^```(?:sh|console|bash|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMANDS = sorted(
+    {
+        line
+        for page in [ROOT / "README.md", *PAGES, *(ROOT / "papers").glob("*/README.md")]
+        for block in SHELL.findall(page.read_text(encoding="utf-8"))
+        for shown in block.replace("\\\n", " ").splitlines()
+        for line in [re.sub(r"^(\$ )?(sudo )?(\.venv/bin/)?", "", shown)]
+        if line.startswith("penstock ") and "--version" not in line
+    }
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_of_the_pages_are_understood(command: str) -> None:
+    words = shlex.split(command, comments=True)[1:]
+    ends = [words.index(end) for end in ("|", "&&", ">", "2>") if end in words]
+    understood(words[: min(ends, default=None)])
+
+
+def test_a_command_that_is_not_understood_is_found() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        understood(["run", "baseline/ten-gig", "--sed", "2"])
+    with pytest.raises(Exception, match="No such command"):
+        understood(["runn", "baseline/ten-gig"])
+
+
+def understood(words: list[str]) -> None:
+    """Parse the words of a command, without running it."""
+    command = get_command(app)
+    context = command.context_class(command, info_name="penstock")
+    while isinstance(command, TyperGroup) and words:
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, found.context_class(found, info_name="penstock", parent=context)
+    command.parse_args(context, words)

@@ -16,6 +16,7 @@ from penstock.exchange import read_fct
 from penstock.figures import Page, distributions, has_completions, of_flows, on, slowdowns
 from penstock.figures.completed_flows import completed_flows
 from penstock.figures.distributions import steps
+from penstock.figures.slowdown_percentiles import percentiles
 from penstock.figures.style import Drawn
 
 TRANSFERS = """
@@ -137,11 +138,40 @@ def test_panels_show_the_shares_of_flows(transfers: Result) -> None:
     assert times.get_title(loc="left") == "not completed: none 2 of 34"
 
 
-@pytest.mark.parametrize("show", ["fct", "goodput", "retransmissions", "slowdown"])
-def test_each_is_a_figure_of_its_own(show: str, transfers: Result, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("show", "panels"), [("fct", 1), ("goodput", 1), ("retransmissions", 1), ("slowdown", 2), ("percentiles", 3)]
+)
+def test_each_is_a_figure_of_its_own(show: str, panels: int, transfers: Result, tmp_path: Path) -> None:
     figure = transfers.plot(tmp_path / "a.pdf", show=show, width=3.4, font_size=8)
-    assert len(figure.axes) == (2 if show == "slowdown" else 1)
+    assert len(figure.axes) == panels
     assert (tmp_path / "a.pdf").stat().st_size > 5000
+
+
+def test_percentiles_are_means_of_runs_with_the_interval_of_student() -> None:
+    runs = [times([1.0, *[1.0] * 18, 3.0]), times([1.0, *[1.0] * 18, 7.0])]
+    figure = percentiles({"two": runs, "one": runs[:1]})
+    shown = {axes.get_ylabel(): axes for axes in figure.axes}
+    assert list(shown) == ["slowdown, median", "slowdown, 95 %", "slowdown, 99 %"]
+    # Of 20 values the 99th percentile lies 0.81 of the way from the second largest to the largest.
+    one, other = 1 + 0.81 * 2, 1 + 0.81 * 6
+    axes = shown["slowdown, 99 %"]
+    assert drawn(axes)["two"].tolist() == [[1000, pytest.approx((one + other) / 2)]]
+    assert drawn(axes)["one"].tolist() == [[1000, pytest.approx(one)]]
+    # Student's t of one degree of freedom is 12.706; no slowdown is below 1. A run alone has no band.
+    (band,) = axes.collections
+    ends = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    assert ends.max() == pytest.approx((one + other) / 2 + 12.7062 * (other - one) / 2, rel=1e-4)
+    assert ends.min() == 1
+    assert figure.axes[0].get_ylim() == axes.get_ylim()
+
+
+def test_percentiles_have_bins_of_as_many_flows() -> None:
+    (median, *_) = percentiles({"a": [table(400)]}).axes
+    points = drawn(median)["a"]
+    flows = completed_flows([table(400)])
+    assert len(points) == 8
+    ordered = np.sort(flows.size_octets)
+    assert points[:, 0].tolist() == pytest.approx([np.median(ordered[i : i + 50]) for i in range(0, 400, 50)], rel=0.01)
 
 
 def test_a_curve_has_no_more_points_than_one_sees() -> None:

@@ -1,4 +1,4 @@
-"""The tutorials of operators: each command of a page runs, and prints what stands below it.
+"""The tutorials: each command of a page runs, and prints what stands below it.
 
 A line that begins with `$ ` is a command; `…` stands for lines that are left out. A block behind the name of a file is
 that file.
@@ -7,6 +7,7 @@ that file.
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,24 @@ class Follow:
             done = self.penstock(*os.fsdecode(words).split("\0")[1:-1])
         else:
             script = f"(exit {self.status}); {command}"
-            done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True, check=False)
+            # As in an activated environment.
+            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+            done = subprocess.run(
+                ["bash", "-c", script],
+                cwd=self.folder,
+                env=os.environ | {"PATH": path},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         self.status = done.returncode
         return [*done.stdout.splitlines(), *done.stderr.splitlines()]
+
+
+def test_the_first_hour(follow: Follow) -> None:
+    follow.page("first-hour")
+    assert follow.status == 0
+    assert follow.ran == 11
 
 
 def test_is_my_headroom_enough(follow: Follow) -> None:

@@ -79,6 +79,8 @@ pub struct Limiter<S: Scheme, D> {
     pacer: PacerState,
     /// The allowed rate.
     rate: BitRate,
+    /// The same without the cap.
+    uncapped: BitRate,
     /// The rate of the port's line.
     line: BitRate,
     /// The most that a caller allows besides the reaction point.
@@ -126,6 +128,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             alone: true,
             pacer: PacerState::new(spec.pacer, rate),
             rate,
+            uncapped: rate,
             line: spec.line,
             cap: spec.line,
             flows: Vec::new(),
@@ -350,14 +353,18 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             self.armed = at;
             alarms.wake(at, Timer::ReactionPoint(own), self.number);
         }
-        let rate = rp.allowance().rate.min(self.cap);
-        let changed = rate != self.rate || window(rp) != self.window || rp.limiting() != self.limiting;
+        let rate = rp.allowance().rate;
+        let changed = rate != self.uncapped || window(rp) != self.window || rp.limiting() != self.limiting;
         Answers { changed }
     }
 
     /// The rate that its reaction point allows, or without one the line's; no more than the cap.
     pub(crate) fn allowed_rate(&self) -> BitRate {
-        self.rp.as_ref().map_or(self.line, |rp| rp.allowance().rate).min(self.cap)
+        self.uncapped_rate().min(self.cap)
+    }
+
+    fn uncapped_rate(&self) -> BitRate {
+        self.rp.as_ref().map_or(self.line, |rp| rp.allowance().rate)
     }
 
     /// No more than `cap` is allowed from now on, once [`take_over`](Self::take_over) gives effect to it.
@@ -367,7 +374,8 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
 
     /// Gives effect to the reaction point's answers, and to the cap.
     pub(crate) fn take_over(&mut self, now: Instant) {
-        let rate = self.allowed_rate();
+        self.uncapped = self.uncapped_rate();
+        let rate = self.uncapped.min(self.cap);
         if let Some(rp) = &self.rp {
             (self.window, self.limiting) = (window(rp), rp.limiting());
         }

@@ -190,12 +190,16 @@ def list_schemes(
             metavar="NAME", autocompletion=completion.scheme, help="One scheme, with its parameters and profiles."
         ),
     ] = None,
+    parameter: Annotated[
+        str | None,
+        typer.Argument(metavar="PARAMETER", help="One of its parameters: meaning, range, source, values of profiles."),
+    ] = None,
     json: Annotated[bool, options.JSON] = False,
 ) -> None:
-    """List the schemes, or one scheme's parameters and profiles."""
+    """List the schemes, or one scheme's parameters and profiles, or one parameter."""
     from penstock.cli.listing import show_schemes
 
-    show_schemes(name, json=json)
+    show_schemes(name, parameter, json=json)
 
 
 @app.command("scenarios", short_help="List scenario files and their questions.")

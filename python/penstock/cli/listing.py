@@ -12,20 +12,29 @@ from penstock import ScenarioError, library
 from penstock.catalogue import about, keys, schema, schemes
 from penstock.cli.failure import InputError
 from penstock.cli.report import add_row, console, listing
-from penstock.declared import Scheme
+from penstock.declared import Parameter, Scheme
+from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
 
 _SCHEME_KEYS = ("name", "title", "source", "parameters")
 _PARAMETER_KEYS = ("name", "unit", "default", "minimum", "maximum", "source", "description")
 
 
-def show_schemes(name: str | None, *, json: bool) -> None:
-    """Print the schemes, or the parameters and profiles of one."""
+def show_schemes(name: str | None, parameter: str | None, *, json: bool) -> None:
+    """Print the schemes, or the parameters and profiles of one, or one ``parameter`` of it."""
     known = schemes() if name is None else [about(name)]
+    if parameter is not None:
+        names = [entry["name"] for entry in known[0]["parameters"]]
+        if parameter not in names:
+            missing = f"{parameter}: {name} has no such parameter"
+            raise ArgumentError(missing, nearest(parameter, names, f"`penstock schemes {name}` lists them"))
+        known = [{**known[0], "parameters": [known[0]["parameters"][names.index(parameter)]]}]
     if json:
         typer.echo(jsonlib.dumps([_contract(scheme) for scheme in known], indent=2))
     elif name is None:
         _print_schemes(known)
+    elif parameter is not None:
+        _print_parameter(known[0])
     else:
         _print_scheme(known[0])
 
@@ -109,6 +118,28 @@ def _print_schemes(known: list[Scheme]) -> None:
     out.print("\n`penstock schemes NAME` shows the parameters and profiles of one", style="dim")
 
 
+def _print_parameter(scheme: Scheme) -> None:
+    """Print the one parameter that is left of a scheme."""
+    out, (parameter,) = console(), scheme["parameters"]
+    written = parameter["written"]
+    out.print(f"[bold]{parameter['name']}[/bold]  {escape(parameter['description'])}")
+    table = listing("", "")
+    table.show_header = False
+    add_row(table, "default", written["default"])
+    add_row(table, "range", _range(parameter))
+    add_row(table, "source", parameter["source"])
+    for profile in scheme["profiles"]:
+        if parameter["name"] in profile["written"]:
+            add_row(table, profile["name"], profile["written"][parameter["name"]])
+    out.print(table)
+
+
+def _range(parameter: Parameter) -> str:
+    """Return the ends of a parameter's range, or its choices."""
+    written = parameter["written"]
+    return parameter["unit"] if parameter["minimum"] is None else f"{written['minimum']} to {written['maximum']}"
+
+
 def _print_scheme(scheme: Scheme) -> None:
     out = console()
     out.print(f"[bold]{scheme['name']}[/bold]  {escape(scheme['title'])}  ({escape(scheme['source'])})")
@@ -117,13 +148,9 @@ def _print_scheme(scheme: Scheme) -> None:
         # Values as a file would have them, exact: a reader must be able to write the ends of a range.
         table = listing("parameter", "unit", "default", "range", "meaning", "source", title="parameters")
         for parameter in scheme["parameters"]:
-            written = parameter["written"]
-            words = (
-                parameter["unit"] if parameter["minimum"] is None else f"{written['minimum']} to {written['maximum']}"
-            )
             unit = "-" if parameter["minimum"] is None else parameter["unit"]
             what, source = parameter["description"], parameter["source"]
-            add_row(table, parameter["name"], unit, written["default"], words, what, source)
+            add_row(table, parameter["name"], unit, parameter["written"]["default"], _range(parameter), what, source)
         out.print(table)
         out.print("source `option`: no source decides it; the default is Penstock's choice", style="dim")
     if scheme["profiles"]:

@@ -389,9 +389,9 @@ class PlotOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Run: overview, queue, utilization, rates or jobs. Comparison: compare, cdf or pauses. Both, "
-            "if flows complete: slowdown, completions, fct, goodput or retransmissions. Sweep: lines, map or "
-            "pareto.  [default: the first]",
+            help="Run: overview, queue, utilization, rates, jobs, path or links. Comparison: compare, cdf or pauses. "
+            "Both, if flows complete: slowdown, percentiles, completions, fct, goodput or retransmissions. Sweep: "
+            "lines, map or pareto.  [default: the first]",
         ),
     ] = None
     metric: Annotated[

@@ -13,6 +13,7 @@ from penstock.figures.completed_flows import CompletedFlows, FlowData, completed
 from penstock.figures.distributions import SPREADS, Lines, distributions, left_words, steps
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
+from penstock.figures.slowdown_percentiles import percentiles
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled, width
 from penstock.quantity_text import octets
 
@@ -36,7 +37,8 @@ _ABOVE: dict[str, Any] = {
 }
 
 
-FIGURES = ("slowdown", "completions", *SPREADS)
+_OF_SLOWDOWNS = ("slowdown", "percentiles")
+FIGURES = (*_OF_SLOWDOWNS, "completions", *SPREADS)
 """The figures of flows that complete."""
 
 
@@ -51,10 +53,17 @@ def of_flows(runs: Mapping[str, Sequence[FlowData]], show: str, panels: Panels |
         PenstockError: a run has no flow that completed.
     """
     if not all(line and all(map(has_completions, line)) for line in runs.values()):
-        what = {"slowdown": "slowdowns", "fct": "flow completion times", "goodput": "goodputs"}.get(show, show)
+        what = {
+            "slowdown": "slowdowns",
+            "percentiles": "slowdowns",
+            "fct": "flow completion times",
+            "goodput": "goodputs",
+        }.get(show, show)
         raise PenstockError(
             f"there are no {what} to draw: no finite flow of a load or a transport completed in every run"
         )
+    if show == "percentiles":
+        return percentiles(runs)
     return slowdowns(runs, panels) if show == "slowdown" else distributions(runs, show)
 
 

@@ -25,7 +25,7 @@ class Episode:
     """A run in steps; :meth:`begin` starts one.
 
     Args:
-        scenario: the scenario, or its file.
+        scenario: the scenario, its file or its name.
         step_s: simulated time of a step, s.
         scheme: instead of the scenario's.
         draws: keys of the scenario that each episode draws, by its seed.
@@ -42,7 +42,7 @@ class Episode:
         scheme: str | None,
         draws: Mapping[str, Draw] | None,
     ) -> None:
-        self._scenario = scenario.copy() if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        self._scenario = Scenario.of(scenario).copy()
         self.step_s = checked_step(step_s)
         self._scheme = scheme
         self._draws = Draws(draws)

@@ -101,7 +101,7 @@ class FlowRates(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):  # type: igno
         due: the agents that decide now.
 
     Args:
-        scenario: the scenario, or its file; each of its flows has its own rate limiter.
+        scenario: the scenario, its file or its name; each of its flows has its own rate limiter.
         step_s: the longest time of a step, s.
         scheme: instead of the scenario's; ``timely`` or ``dcqcn``.
         acks: an agent decides after this number of acknowledgements.

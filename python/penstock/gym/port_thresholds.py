@@ -44,7 +44,7 @@ class PortThresholds(ParallelEnv[str, "NDArray[Any]", "NDArray[Any]"]):  # type:
     terminated. The last ``infos`` have the run's ``summary``.
 
     Args:
-        scenario: the scenario, or its file.
+        scenario: the scenario, its file or its name.
         step_s: simulated time of a step, s.
         scheme: instead of the scenario's.
         draws: keys of the scenario that each episode draws, by its seed.

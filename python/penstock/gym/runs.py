@@ -38,7 +38,7 @@ class Runs:
     Args:
         core: the engine's runs.
         count: how many there are.
-        scenario: the scenario, or its file.
+        scenario: the scenario, its file or its name.
         scheme: instead of the scenario's.
         draws: keys of the scenario that each run draws.
 
@@ -64,7 +64,7 @@ class Runs:
         scheme: str | None,
         draws: Mapping[str, Draw] | None,
     ) -> None:
-        self._scenario = scenario.copy() if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        self._scenario = Scenario.of(scenario).copy()
         self._core, self._scheme, self._draws = core, scheme, Draws(draws)
         self.count = count
         self._begin(0, 0, np.random.default_rng(0))

@@ -130,7 +130,7 @@ class HostRatesVector(_Vector):
     """Runs of :class:`HostRates`, one an entry; run ``i`` is that of the single environment with the same seed.
 
     Args:
-        scenario: the scenario, or its file.
+        scenario: the scenario, its file or its name.
         num_envs: how many runs.
         step_s: simulated time of a step, s.
         scheme: instead of the scenario's.
@@ -171,7 +171,7 @@ class FlowRatesVector(_Vector):
     A flow that has ended keeps its entry until its run ends, with reward 0.
 
     Args:
-        scenario: the scenario, or its file; each of its flows has its own rate limiter.
+        scenario: the scenario, its file or its name; each of its flows has its own rate limiter.
         num_envs: how many flows in all: a multiple of those of a run; by default those of one run.
         step_s: simulated time of a step, s.
         scheme: instead of the scenario's; ``timely`` or ``dcqcn``.
