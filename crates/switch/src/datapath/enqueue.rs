@@ -83,10 +83,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     #[inline(always)]
     pub fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
         let (p, mut context) = self.at(port);
-        if M::FULL && p.pooled() {
-            if p.attention != POOLED {
-                return self.enqueue_with_pool(port, arrival, out);
-            }
+        if M::FULL && p.attention == POOLED {
             let mut context = context.with_pool_alone();
             context.settle(p);
             return match context.take_memory(p, arrival) {
@@ -95,23 +92,11 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             };
         }
         context.settle(p);
-        let decision = context.decide(p, arrival, PoolAnswer::Free);
-        if M::FULL && decision.admission == Admission::Trim {
-            return self.trim(port, decision.arrival, out);
-        }
-        context.carry_out(p, decision, out)
-    }
-
-    /// The same at a port that has a pool, and more besides; apart, so that the others keep their registers.
-    #[cold]
-    fn enqueue_with_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
-        let (p, mut context) = self.at(port);
-        context.settle(p);
         let Some(memory) = context.take_memory(p, arrival) else {
             return self.enqueue_in_settled_pool(port, arrival, out);
         };
         let decision = context.decide(p, arrival, memory);
-        if decision.admission == Admission::Trim {
+        if M::FULL && decision.admission == Admission::Trim {
             return self.trim(port, decision.arrival, out);
         }
         context.carry_out(p, decision, out)
