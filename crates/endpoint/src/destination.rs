@@ -39,7 +39,7 @@ pub struct Destination<S: Scheme, D> {
     armed: Instant,
     receipt: Receipt,
     acknowledgement_octets: u16,
-    /// It is in the list of its port's [`Grants`](crate::Grants).
+    /// It is in the list of its port's [`Grants`](crate::Grants) or [`Ranks`](crate::Ranks).
     pub(crate) in_turn: bool,
 }
 
@@ -121,6 +121,18 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
     /// It is its turn to grant a frame: the octets of that, or 0.
     pub(crate) fn grant(&mut self, now: Instant, line: BitRate, out: &mut impl Out<S>) -> u16 {
         self.np.grant(now, line, &mut self.draw, out)
+    }
+
+    /// Octets that its notification point has not granted, if points are ranked by that.
+    #[must_use]
+    #[inline]
+    pub fn left_to_grant(&self) -> Option<u64> {
+        if S::Np::RANKS { self.np.left_to_grant() } else { None }
+    }
+
+    /// It may grant at `place` among the `of` of its host that have something left; whether the next one may, too.
+    pub fn grant_ranked(&mut self, now: Instant, place: u32, of: u32, out: &mut impl Out<S>) -> bool {
+        self.np.grant_ranked(now, place, of, out)
     }
 
     /// A signal for the destination has come.
