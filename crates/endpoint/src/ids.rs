@@ -59,11 +59,12 @@ impl TrafficClass {
         self.0 as usize
     }
 
-    /// The class of a frame of this one with a rank.
+    /// The class of a frame of this one with a rank, where classes have these numbers of levels.
     #[must_use]
     #[inline(always)]
-    pub(crate) fn raised(self, rank: Option<Rank>) -> Self {
-        rank.map_or(self, |rank| Self(self.0 + rank.level))
+    pub(crate) fn raised(self, rank: Option<Rank>, levels: &[u8]) -> Self {
+        let most = || levels.get(self.index()).map_or(0, |levels| levels - 1);
+        rank.map_or(self, |rank| Self(self.0 + rank.level.min(most())))
     }
 
     /// Its bit in a set of classes.

@@ -100,6 +100,8 @@ pub struct Sources<S: Scheme, X, D> {
     turns: Vec<Arbiter>,
     /// Octets that every frame occupies on the line beyond its own length.
     overhead: u32,
+    /// By class, how many classes from it upwards frames with ranks may have; one where the list ends.
+    levels: Vec<u8>,
     changes: Changes,
 }
 
@@ -112,8 +114,14 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
             limiters: Vec::new(),
             turns: vec![Arbiter::new(); ports],
             overhead: u32::from(overhead),
+            levels: Vec::new(),
             changes: Changes::default(),
         }
+    }
+
+    /// Frames with ranks may have these numbers of classes, by the class of their flow; one where the list ends.
+    pub fn set_levels(&mut self, levels: Vec<u8>) {
+        self.levels = levels;
     }
 
     /// Adds a limiter. `by_turns` says that its port has no queue, so that it shares the line with other limiters by turns.
@@ -206,7 +214,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     #[inline(always)]
     pub fn class_in_turn(&self, limiter: LimiterId) -> TrafficClass {
         let limiter = &self.limiters[limiter.index()];
-        self.flows[limiter.flow_in_turn().index()].stopped_by.raised(limiter.rank())
+        self.flows[limiter.flow_in_turn().index()].stopped_by.raised(limiter.rank(), &self.levels)
     }
 
     /// From now on pauses of `class` stop `flow`, and those of another class do not.
@@ -450,7 +458,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
         let state = &mut self.limiters[limiter.index()];
         let id = state.flow_in_turn();
         let flow = &mut self.flows[id.index()];
-        let class = flow.class.raised(state.rank());
+        let class = flow.class.raised(state.rank(), &self.levels);
         let release = flow.take(now, overhead);
         state.spend(now, u32::from(release.octets) + overhead, release.flow);
         let tag = state.tag(now, release, driver);

@@ -287,7 +287,7 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     }
 
     /// How many priorities its frames may have, from that of their flow upwards: see [`ReactionPoint::rank`]. The caller sees to it that ports have
-    /// queues for them.
+    /// queues for them; where there are none, frames have the priority of their flow.
     fn levels(_config: &Self::Config) -> u8 {
         1
     }
