@@ -92,7 +92,8 @@ impl Arbiter {
         if rank(self.waiting.front()?.limiter).is_none() {
             return self.next();
         }
-        let ranked = self.waiting.iter().enumerate().filter_map(|(place, w)| Some((rank(w.limiter)?, w.since, w.number, place)));
+        let ranked =
+            self.waiting.iter().enumerate().filter_map(|(place, w)| Some((rank(w.limiter)?, w.since, w.number, place)));
         let (.., place) = ranked.min()?;
         let next = self.waiting.remove(place)?;
         self.last = next.number;
@@ -171,7 +172,8 @@ mod tests {
             turns.wait(Instant(5 + u64::from(limiter == 7)), LimiterId(limiter), limiter);
         }
         turns.wait(Instant(7), LimiterId(3), 3);
-        let left = |limiter: LimiterId| [Some(30), Some(20), Some(10), Some(20)].get(limiter.index()).copied().flatten();
+        let left =
+            |limiter: LimiterId| [Some(30), Some(20), Some(10), Some(20)].get(limiter.index()).copied().flatten();
         let order: Vec<u32> = core::iter::from_fn(|| turns.next_ranked(left)).map(|limiter| limiter.0).collect();
         assert_eq!(order, [2, 1, 3, 0, 7]);
     }

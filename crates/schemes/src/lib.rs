@@ -67,7 +67,7 @@
 //! - A table that becomes smaller keeps as many entries as it has room for.
 //!
 //! Some parameters never change while points work, and `configure` may ignore them: those on which [`Scheme::tag_octets`],
-//! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`] and [`Scheme::acknowledges`] depend.
+//! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`], [`Scheme::levels`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme
 //!

@@ -97,7 +97,10 @@ fn check_levels(resolved: &Resolved, used: &[u8], schemes: &[Assigned]) -> Resul
         let last = first + own.config.levels() - 1;
         if last > 7 {
             let message = format!("{name} has {} priorities, from {first} to {last}", last - first + 1);
-            return Err(resolved.scheme.fault(message).with_hint("the highest is 7: a lower priority of the flows, or fewer levels"));
+            return Err(resolved
+                .scheme
+                .fault(message)
+                .with_hint("the highest is 7: a lower priority of the flows, or fewer levels"));
         }
         let other = schemes.iter().find(|there| {
             (first..=last).contains(&there.priority)

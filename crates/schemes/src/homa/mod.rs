@@ -219,6 +219,18 @@ impl Signal for Message {
         if *self == Self::Busy { SignalKind::Probe } else { SignalKind::Notification }
     }
 
+    fn message(&self) -> Option<crate::Message> {
+        Some(match *self {
+            Self::Grant { to, octets, level } => {
+                crate::Message::Grant { offset: to, octets, level, resend: false, busy: false }
+            }
+            Self::Resend { to, missing } => {
+                crate::Message::Grant { offset: to, octets: missing, level: 0, resend: true, busy: false }
+            }
+            Self::Busy => crate::Message::Grant { offset: 0, octets: 0, level: 0, resend: false, busy: true },
+        })
+    }
+
     fn vars(&self, row: &mut [i64]) {
         row.copy_from_slice(&match *self {
             Self::Grant { octets, level, .. } => [octets as i64, i64::from(level)],

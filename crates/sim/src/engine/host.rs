@@ -80,7 +80,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.records[flow.index()].started = Some(now);
         self.state.sources.flow_mut(flow).supply_mut().generator.begin(now);
         self.open(flow);
-        if S::Rp::RANKS && let Some(extent) = self.state.sources.flow(flow).supply().extent() {
+        if S::Rp::RANKS
+            && let Some(extent) = self.state.sources.flow(flow).supply().extent()
+        {
             self.announce(flow, extent);
         }
         let limiter = self.state.sources.flow(flow).limiter();

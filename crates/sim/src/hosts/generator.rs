@@ -341,9 +341,9 @@ impl Source {
         let generator = &self.generator;
         match &self.connection {
             Some(connection) => connection.size().map(|size| connection.extent(size)),
-            None => generator.frames().map(|frames| {
-                ((frames - 1) * u64::from(generator.frame) + u64::from(generator.last_octets), frames)
-            }),
+            None => generator
+                .frames()
+                .map(|frames| ((frames - 1) * u64::from(generator.frame) + u64::from(generator.last_octets), frames)),
         }
     }
 
