@@ -77,7 +77,7 @@ def test_the_shortest_message_ends_first_and_the_line_is_busy() -> None:
     summary = _summary(Scenario.named("incast/homa-sizes"), {})
     times = _times_s(summary)
     assert summary["totals"]["frames_dropped"] == 0
-    # The last one has 30 KB, and the line nearly for itself: 20 frames, and four links of 1 us. Frames that are in transmission go on.
+    # The last one has 30 KB, and the line nearly for itself: 20 frames, and four links of 1 us.
     assert times[-1] < 1.5 * (20 * 1520 * 8 / 10e9 + 4e-6)
     # The first waits for all others.
     assert times[0] == max(times) == pytest.approx(TWELVE_S, rel=0.01)
