@@ -39,8 +39,10 @@ pub struct Destination<S: Scheme, D> {
     armed: Instant,
     receipt: Receipt,
     acknowledgement_octets: u16,
-    /// It is in the list of its port's [`Grants`](crate::Grants) or [`Ranks`](crate::Ranks).
+    /// It is in the list of its port's [`Grants`](crate::Grants).
     pub(crate) in_turn: bool,
+    /// It is in that of its port's [`Ranks`](crate::Ranks).
+    pub(crate) ranked: bool,
 }
 
 impl<S: Scheme, D: Draw> Destination<S, D> {
@@ -55,6 +57,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
             receipt: Receipt::default(),
             acknowledgement_octets: HEADER + S::echo_octets(config),
             in_turn: false,
+            ranked: false,
         }
     }
 
@@ -158,10 +161,10 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         true
     }
 
-    /// Whether its notification point has no timer, and waits for no turn.
+    /// Whether its notification point has no timer, waits for no turn, and has nothing left to grant.
     #[must_use]
     pub fn rests(&self) -> bool {
-        self.np.next_timeout().is_none() && !self.in_turn
+        self.np.next_timeout().is_none() && !self.in_turn && !self.ranked
     }
 
     /// Asks for the timer of `own`, this destination: to be called after each of the calls above.

@@ -29,10 +29,10 @@ impl Ranks {
         destination: &mut Destination<S, D>,
     ) {
         let left = destination.left_to_grant();
-        if destination.in_turn {
+        if destination.ranked {
             self.list.retain(|&(_, _, other)| other != own);
         }
-        destination.in_turn = left.is_some();
+        destination.ranked = left.is_some();
         if let Some(left) = left {
             let entry = (left, destination.number(), own);
             let place = self.list.partition_point(|other| *other < entry);

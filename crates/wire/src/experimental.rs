@@ -269,7 +269,7 @@ pub mod grant {
         /// The flow at the source.
         rlq_id, set_rlq_id: u16 = "flow", 16..32;
         /// Octets that the destination has granted since the start of the flow.
-        offset, set_offset: u64 = "offset", 32..96;
+        grant_offset, set_grant_offset: u64 = "offset", 32..96;
         /// Octets that this message lets go, for the first time or again.
         granted, set_granted: u32 = "length", 96..128;
         reserved {

@@ -107,7 +107,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         }
         Some(Message::Grant { offset, octets, level, resend, busy }) => {
             let (rlq_id, granted) = (about.flow.unwrap_or(0), octets.min(u32::MAX.into()) as u32);
-            let message = grant::Repr { resend, busy, level: level.min(7), rlq_id, offset, granted };
+            let message = grant::Repr { resend, busy, level: level.min(7), rlq_id, grant_offset: offset, granted };
             about.experimental(grant::Repr::OCTETS, |octets| message.emit(octets))
         }
         // A scheme outside of this repository may have another message.
