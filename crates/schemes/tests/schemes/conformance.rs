@@ -13,11 +13,6 @@ impl Visitor for Conformance {
 }
 
 #[test]
-fn homa_alone() {
-    check::<homa::Homa>();
-}
-
-#[test]
 fn every_scheme_conforms() {
     for info in SCHEMES {
         let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
