@@ -52,6 +52,7 @@
 //!
 //! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one. A notification point [asks](NotificationPoint::asks) for
 //! turns, which the caller gives no faster than the host's line carries the frames, and [grants](NotificationPoint::grant) one in its turn.
+//! Points that are [ranked](NotificationPoint::RANKS) grant in the order of what is left instead, and frames have a [rank](ReactionPoint::rank).
 //!
 //! # Parameters that change
 //!
