@@ -7,7 +7,7 @@
 export type SchemeName =
   "none" | "bcn" | "fecn" | "efecn" | "e2cm" | "qcn" | "qcn-multicast" | "qcn-bs" | "qcn-adaptive" | "qcn-bs-adaptive"
   | "af-qcn" | "fqcn" | "smcc" | "dcqcn" | "dcqcn-window" | "fast-cnp" | "timely" | "dctcp" | "swift" | "hpcc" | "powertcp"
-  | "theta-powertcp" | "rocc" | "annulus" | "nscc" | "ndp" | "expresspass" | "ci" | "ici" | "sfc";
+  | "theta-powertcp" | "rocc" | "annulus" | "nscc" | "ndp" | "expresspass" | "homa" | "ci" | "ici" | "sfc";
 
 export type QueuesColumn =
   "time_s" | "queue" | "priority" | "queue_octets" | "queue_frames" | "utilization" | "frames_dropped" | "frames_sent"

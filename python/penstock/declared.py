@@ -35,6 +35,7 @@ SchemeName = Literal[
     "nscc",
     "ndp",
     "expresspass",
+    "homa",
     "ci",
     "ici",
     "sfc",

@@ -84,7 +84,7 @@ class FlowResponse(TypedDict, total=False):
     pareto: FlowResponsePareto
     points: Sequence[FlowResponsePoints]
     uniform: FlowResponseUniform
-    workload: Literal["alistorage", "googlerpc", "hadoop", "solar", "websearch"]
+    workload: Literal["alistorage", "googlerpc", "hadoop", "homa-w5", "solar", "websearch"]
 
 
 class FlowTransportGoBackN(TypedDict, total=False):
@@ -629,6 +629,24 @@ class ChangeSchemesFqcn(TypedDict, total=False):
     w: float
 
 
+class ChangeSchemesHoma(TypedDict, total=False):
+    """``change.schemes.homa`` of a scenario file."""
+
+    boosted_tail: str
+    cutoff_1: str
+    cutoff_2: str
+    cutoff_3: str
+    cutoff_4: str
+    cutoff_5: str
+    cutoff_6: str
+    overcommitment: int
+    resend: str
+    resends: int
+    rtt_octets: str
+    scheduled_levels: int
+    unscheduled_levels: int
+
+
 class ChangeSchemesHpcc(TypedDict, total=False):
     """``change.schemes.hpcc`` of a scenario file."""
 
@@ -1097,6 +1115,7 @@ ChangeSchemes = TypedDict(
         "fast-cnp": ChangeSchemesFastCnp,
         "fecn": ChangeSchemesFecn,
         "fqcn": ChangeSchemesFqcn,
+        "homa": ChangeSchemesHoma,
         "hpcc": ChangeSchemesHpcc,
         "ici": SchemesIci,
         "ndp": ChangeSchemesNdp,
@@ -1619,6 +1638,12 @@ class SchemesFqcn(ChangeSchemesFqcn, total=False):
     profile: Literal["pan-10g"]
 
 
+class SchemesHoma(ChangeSchemesHoma, total=False):
+    """``schemes.homa`` of a scenario file."""
+
+    profile: Literal["homasimulation-w5"]
+
+
 class SchemesHpcc(ChangeSchemesHpcc, total=False):
     """``schemes.hpcc`` of a scenario file."""
 
@@ -1753,6 +1778,7 @@ Schemes = TypedDict(
         "fast-cnp": SchemesFastCnp,
         "fecn": SchemesFecn,
         "fqcn": SchemesFqcn,
+        "homa": SchemesHoma,
         "hpcc": SchemesHpcc,
         "ici": SchemesIci,
         "ndp": SchemesNdp,

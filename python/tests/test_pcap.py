@@ -32,6 +32,7 @@ TEN = {
     "pfc": {"scheme": "none", "pfc.buffer": "30 KB"},
     "rocc": {"scheme": "rocc"},
     "sfc": {"scheme": "sfc"},
+    "homa": {"scheme": "homa"},
     "fast-cnp": {"scheme": "fast-cnp"},
     # The switches of victim-flow/ci, of which the one tells the other; the lines back have its messages.
     "ci": {},
@@ -48,6 +49,7 @@ FORMATS = {
     "fecn",
     "rocc",
     "sfc",
+    "homa",
     "cim",
     "fast_cnp",
     "bth",
@@ -165,10 +167,10 @@ def test_scapy_agrees(captures: dict[str, Path]) -> None:
     pytest.importorskip("scapy")
     from scapy.layers.l2 import Ether
 
-    from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, RoCC
+    from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, Homa, RoCC
 
     layers = {"cn_tag": CNTag, "cnm": CNM, "smcc": SMCC, "fecn": FECN, "bcn": BCN, "rlt": RLT, "e2cm": E2CM}
-    layers |= {"rocc": RoCC, "sfc": SFC, "cim": CIM}
+    layers |= {"rocc": RoCC, "sfc": SFC, "homa": Homa, "cim": CIM}
     seen = Counter[str]()
     for name, file in captures.items():
         for captured, frame in islice(frames(file), 400):

@@ -159,6 +159,7 @@ def test_a_notification_leads_to_its_flow_and_back(tmp_path: Path) -> None:
         ("rocc", 14, b"\x16", "rocc.version.unknown"),
         ("rocc", 15, b"\x01", "rocc.reserved.set"),
         ("sfc", 15, b"\x01", "sfc.reserved.set"),
+        ("homa", 15, b"\x25", "homa.reserved.set"),
         ("cim", 15, b"\x81", "cim.reserved.set"),
         ("cim", 28, b"\xb0", "cim.reserved.set"),
         ("cim", 32, b"\x02\x01", "cim.msdu_length.illegal"),

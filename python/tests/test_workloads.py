@@ -16,6 +16,7 @@ MEANS = {
     "alistorage": 40_869.8,
     "googlerpc": 2_891.62125005,
     "hadoop": 120_420.75,
+    "homa-w5": 2_485_827.75,
     "solar": 39_423.50452,
     "websearch": 1_711_250.0,
 }

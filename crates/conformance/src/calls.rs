@@ -325,6 +325,11 @@ fn drive_np<S: Scheme>(
                         "a point that asks for a turn grants a frame in it",
                     )?;
                 }
+                if let Some(left) = np.left_to_grant() {
+                    rule(S::Np::RANKS, "a point with something left to grant says that points are ranked")?;
+                    np.grant_ranked(now, u32::from(octets % 3), 3, &mut sent);
+                    rule(np.left_to_grant() <= Some(left), "a grant leaves less to grant")?;
+                }
             }
             Call::Refused(_) | Call::Leaves => {
                 if let Some(&probe) = probes.next() {

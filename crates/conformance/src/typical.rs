@@ -116,6 +116,9 @@ impl<S: Scheme> Typical<S> {
             if np.asks() {
                 np.grant(now, LINE, &mut words, &mut out);
             }
+            if S::Np::RANKS {
+                np.grant_ranked(now, 0, 1, &mut out);
+            }
             self.from_destination += out.for_sources() - before;
             if let Some(echo) = np.acknowledge(now, frame(1500, &mut tag)) {
                 self.echoes.push(echo);

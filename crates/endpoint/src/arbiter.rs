@@ -87,6 +87,19 @@ impl Arbiter {
         Some(next.limiter)
     }
 
+    /// The same where limiters have ranks: if the one whose turn it is has one, that with the least of all ranks.
+    pub(crate) fn next_ranked(&mut self, rank: impl Fn(LimiterId) -> Option<u64>) -> Option<LimiterId> {
+        if rank(self.waiting.front()?.limiter).is_none() {
+            return self.next();
+        }
+        let ranked =
+            self.waiting.iter().enumerate().filter_map(|(place, w)| Some((rank(w.limiter)?, w.since, w.number, place)));
+        let (.., place) = ranked.min()?;
+        let next = self.waiting.remove(place)?;
+        self.last = next.number;
+        Some(next.limiter)
+    }
+
     /// Of the limiters that began to wait at `since`, the first one after the one that had the line last, all round.
     #[cold]
     fn next_round(&mut self, since: Instant) -> Option<Waiting> {
@@ -149,6 +162,20 @@ mod tests {
             turns.wait(Instant(5), LimiterId(limiter), number);
         }
         assert_eq!(order(&mut turns), [1, 2, 0]);
+    }
+
+    /// 2 has the least left. 7 has no rank, and its turn when it has waited longest.
+    #[test]
+    fn the_least_rank_goes_first() {
+        let mut turns = Arbiter::new();
+        for limiter in [0, 7, 2, 1] {
+            turns.wait(Instant(5 + u64::from(limiter == 7)), LimiterId(limiter), limiter);
+        }
+        turns.wait(Instant(7), LimiterId(3), 3);
+        let left =
+            |limiter: LimiterId| [Some(30), Some(20), Some(10), Some(20)].get(limiter.index()).copied().flatten();
+        let order: Vec<u32> = core::iter::from_fn(|| turns.next_ranked(left)).map(|limiter| limiter.0).collect();
+        assert_eq!(order, [2, 1, 3, 0, 7]);
     }
 
     #[test]

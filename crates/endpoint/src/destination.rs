@@ -41,6 +41,8 @@ pub struct Destination<S: Scheme, D> {
     acknowledgement_octets: u16,
     /// It is in the list of its port's [`Grants`](crate::Grants).
     pub(crate) in_turn: bool,
+    /// It is in that of its port's [`Ranks`](crate::Ranks).
+    pub(crate) ranked: bool,
 }
 
 impl<S: Scheme, D: Draw> Destination<S, D> {
@@ -55,6 +57,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
             receipt: Receipt::default(),
             acknowledgement_octets: HEADER + S::echo_octets(config),
             in_turn: false,
+            ranked: false,
         }
     }
 
@@ -123,6 +126,18 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         self.np.grant(now, line, &mut self.draw, out)
     }
 
+    /// Octets that its notification point has not granted, if points are ranked by that.
+    #[must_use]
+    #[inline]
+    pub fn left_to_grant(&self) -> Option<u64> {
+        if S::Np::RANKS { self.np.left_to_grant() } else { None }
+    }
+
+    /// It may grant at `place` among the `of` of its host that have something left; whether the next one may, too.
+    pub fn grant_ranked(&mut self, now: Instant, place: u32, of: u32, out: &mut impl Out<S>) -> bool {
+        self.np.grant_ranked(now, place, of, out)
+    }
+
     /// A signal for the destination has come.
     #[inline]
     pub fn on_signal(&mut self, now: Instant, signal: S::Signal, out: &mut impl Out<S>) {
@@ -146,10 +161,10 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         true
     }
 
-    /// Whether its notification point has no timer, and waits for no turn.
+    /// Whether its notification point has no timer, waits for no turn, and has nothing left to grant.
     #[must_use]
     pub fn rests(&self) -> bool {
-        self.np.next_timeout().is_none() && !self.in_turn
+        self.np.next_timeout().is_none() && !self.in_turn && !self.ranked
     }
 
     /// Asks for the timer of `own`, this destination: to be called after each of the calls above.

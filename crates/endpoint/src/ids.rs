@@ -1,5 +1,7 @@
 //! Indices into lists, with a type for each list.
 
+use penstock_schemes::Rank;
+
 /// Declares types of indices. Each has a value that is no index, as no list is that long.
 #[doc(hidden)]
 #[macro_export]
@@ -55,6 +57,14 @@ impl TrafficClass {
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// The class of a frame of this one with a rank, where classes have these numbers of levels.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn raised(self, rank: Option<Rank>, levels: &[u8]) -> Self {
+        let most = || levels.get(self.index()).map_or(0, |levels| levels - 1);
+        rank.map_or(self, |rank| Self(self.0 + rank.level.min(most())))
     }
 
     /// Its bit in a set of classes.

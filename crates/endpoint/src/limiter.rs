@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use penstock_schemes::{
-    BitRate, Draw, Duration, FlowKey, Gap, Gate, Instant, Octets, Out, ReactionPoint, Release, Scheme,
+    BitRate, Draw, Duration, FlowKey, Gap, Gate, Instant, Octets, Out, Rank, ReactionPoint, Release, Scheme,
 };
 
 use crate::destination::acknowledged;
@@ -282,6 +282,12 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
     /// Whether a frame is granted, where frames need grants.
     pub(crate) fn granted(&self) -> bool {
         self.rp.as_ref().is_none_or(ReactionPoint::granted)
+    }
+
+    /// The rank of its next frame, where frames have ranks.
+    #[inline(always)]
+    pub(crate) fn rank(&self) -> Option<Rank> {
+        if S::Rp::RANKS { self.rp.as_ref().and_then(ReactionPoint::rank) } else { None }
     }
 
     /// Whether the window has room for the next frame of `flow`, or for an octet of it where that is enough ([`Gate`]). One frame is

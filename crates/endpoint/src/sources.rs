@@ -100,6 +100,8 @@ pub struct Sources<S: Scheme, X, D> {
     turns: Vec<Arbiter>,
     /// Octets that every frame occupies on the line beyond its own length.
     overhead: u32,
+    /// By class, how many classes from it upwards frames with ranks may have; one where the list ends.
+    levels: Vec<u8>,
     changes: Changes,
 }
 
@@ -112,8 +114,14 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
             limiters: Vec::new(),
             turns: vec![Arbiter::new(); ports],
             overhead: u32::from(overhead),
+            levels: Vec::new(),
             changes: Changes::default(),
         }
+    }
+
+    /// Frames with ranks may have these numbers of classes, by the class of their flow; one where the list ends.
+    pub fn set_levels(&mut self, levels: Vec<u8>) {
+        self.levels = levels;
     }
 
     /// Adds a limiter. `by_turns` says that its port has no queue, so that it shares the line with other limiters by turns.
@@ -205,7 +213,8 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     /// The class whose pauses stop the frame that `limiter` sends next.
     #[inline(always)]
     pub fn class_in_turn(&self, limiter: LimiterId) -> TrafficClass {
-        self.flows[self.limiters[limiter.index()].flow_in_turn().index()].stopped_by
+        let limiter = &self.limiters[limiter.index()];
+        self.flows[limiter.flow_in_turn().index()].stopped_by.raised(limiter.rank(), &self.levels)
     }
 
     /// From now on pauses of `class` stop `flow`, and those of another class do not.
@@ -233,6 +242,14 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
         self.heed(now, id, driver);
         self.changes = before;
         self.wake(now, id, driver);
+    }
+
+    /// A message of `flow`, or all of it, is to be sent: `octets` in frames. To be called before it starts, where reaction points have ranks.
+    pub fn announce(&mut self, flow: FlowId, octets: Octets) {
+        let Flow { limiter, key, .. } = self.flows[flow.index()];
+        if let Some(rp) = &mut self.limiters[limiter.index()].rp {
+            rp.on_message(key, octets);
+        }
     }
 
     /// `flow` is stopped: it sends no more.
@@ -441,6 +458,7 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
         let state = &mut self.limiters[limiter.index()];
         let id = state.flow_in_turn();
         let flow = &mut self.flows[id.index()];
+        let class = flow.class.raised(state.rank(), &self.levels);
         let release = flow.take(now, overhead);
         state.spend(now, u32::from(release.octets) + overhead, release.flow);
         let tag = state.tag(now, release, driver);
@@ -449,7 +467,6 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
             flow.in_flight.send(now, release.octets.into());
             flow.watch(id, driver);
         }
-        let class = flow.class;
         let open = state.answers(limiter, driver).changed || !state.alone();
         if !open {
             let wake = state.next_release_of(flow, now, overhead);
@@ -497,7 +514,10 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     /// whose allowance has changed while they waited may be passed over.
     pub fn next_turn(&mut self, now: Instant, port: PortId, alarms: &mut impl Alarms) -> Option<LimiterId> {
         loop {
-            let limiter = self.turns[port.index()].next()?;
+            let limiters = &self.limiters;
+            let left = |limiter: LimiterId| limiters[limiter.index()].rank().map(|rank| rank.left);
+            let turns = &mut self.turns[port.index()];
+            let limiter = if S::Rp::RANKS { turns.next_ranked(left) } else { turns.next() }?;
             let state = &mut self.limiters[limiter.index()];
             state.waiting = false;
             let at = state.next_release(now, &mut self.flows, self.overhead);
@@ -513,7 +533,9 @@ impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     pub fn unpark(&mut self, now: Instant, port: PortId, class: TrafficClass) {
         let (limiters, flows) = (&self.limiters, &self.flows);
         let own = |limiter: LimiterId| flows[limiters[limiter.index()].flow_in_turn().index()].stopped_by;
-        self.turns[port.index()].unpark(now, |limiter| own(limiter) == class);
+        // A frame with a rank may have another class by now than that which was stopped.
+        let ranked = |limiter: LimiterId| limiters[limiter.index()].rank().is_some();
+        self.turns[port.index()].unpark(now, |limiter| ranked(limiter) || own(limiter) == class);
     }
 
     /// Octets of `flow` in flight, where the scheme has acknowledgements.

@@ -37,6 +37,12 @@ impl SchemeConfig {
         Mixed::credit_limit(self)
     }
 
+    /// How many priorities its frames have, from that of their flow upwards.
+    #[must_use]
+    pub fn levels(&self) -> u8 {
+        Mixed::levels(self)
+    }
+
     /// Whether it needs switches that trim.
     #[must_use]
     pub fn needs_trimming(&self) -> bool {

@@ -52,6 +52,7 @@
 //!
 //! A frame goes when its reaction point has been [granted](ReactionPoint::granted) one. A notification point [asks](NotificationPoint::asks) for
 //! turns, which the caller gives no faster than the host's line carries the frames, and [grants](NotificationPoint::grant) one in its turn.
+//! Points that are [ranked](NotificationPoint::RANKS) grant in the order of what is left instead, and frames have a [rank](ReactionPoint::rank).
 //!
 //! # Parameters that change
 //!
@@ -67,7 +68,7 @@
 //! - A table that becomes smaller keeps as many entries as it has room for.
 //!
 //! Some parameters never change while points work, and `configure` may ignore them: those on which [`Scheme::tag_octets`],
-//! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`] and [`Scheme::acknowledges`] depend.
+//! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`], [`Scheme::levels`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme
 //!
@@ -152,6 +153,8 @@ pub mod fast_cnp;
 pub mod fecn;
 pub mod foreign;
 pub mod fqcn;
+mod frame;
+pub mod homa;
 pub mod hpcc;
 pub mod ici;
 pub mod info;
@@ -183,6 +186,7 @@ pub mod timely;
 pub mod units;
 
 pub use dispatch::{TypeVisitor, Visitor, visit_type};
+pub use frame::{Class, Frame, HEADER, Var};
 pub use info::{
     AUTO, Action, Alias, AliasUnit, Bound, Condition, Configuration, Forms, Info, Parameter, Profile, SignalPath,
     Signals, Unit, Value,
@@ -191,7 +195,7 @@ pub use message::{Label, Message};
 pub use queue::{Fate, Place, PortView, Queue, Verdict};
 pub use registry::{SCHEMES, SchemeConfig};
 pub use signal::{CreditLimit, Never, Signal, SignalKind, To};
-pub use source::{Ack, Allowance, Gap, Gate, Release, Report};
+pub use source::{Ack, Allowance, Gap, Gate, Rank, Release, Report};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
@@ -283,44 +287,17 @@ pub trait Scheme: Copy + Debug + Send + 'static {
         None
     }
 
+    /// How many priorities its frames may have, from that of their flow upwards: see [`ReactionPoint::rank`]. The caller sees to it that ports have
+    /// queues for them; where there are none, frames have the priority of their flow.
+    fn levels(_config: &Self::Config) -> u8 {
+        1
+    }
+
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
     /// same, as [`mixed`] is where its scheme has no acknowledgements.
     fn acknowledges(_config: &Self::Config) -> bool {
         size_of::<Option<Self::Echo>>() > 0
     }
-}
-
-/// A data frame as a scheme sees it.
-#[derive(Debug)]
-pub struct Frame<'a, T> {
-    /// The flow that it belongs to.
-    pub flow: FlowKey,
-    /// Length.
-    pub octets: u16,
-    /// Weight of the flow, 1 unless the scenario says otherwise.
-    pub weight: u16,
-    /// Octets that the flow had sent before this frame.
-    pub seq: Octets,
-    /// The flow ends with this frame.
-    pub last: bool,
-    /// A full queue cut it down to its header ([`HEADER`] octets).
-    pub trimmed: bool,
-    /// When the reaction point released it.
-    pub sent_at: Instant,
-    /// The scheme's own field; edits travel on with this copy of the frame.
-    pub tag: &'a mut T,
-}
-
-/// Length of a trimmed frame and of an acknowledgement without echo, with FCS.
-pub const HEADER: u16 = 64;
-
-/// Which queue a signal's frame joins at each hop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// The flow's own priority.
-    Data,
-    /// The strict priority of control frames.
-    Control,
 }
 
 /// A source of random words. Hardware takes the same words at a port.
@@ -333,16 +310,6 @@ pub trait Draw {
 pub trait Out<S: Scheme> {
     /// Sends `signal`.
     fn send(&mut self, to: To, class: Class, signal: S::Signal);
-}
-
-/// One internal variable that probes record: a column of the results.
-#[derive(Debug, Clone, Copy)]
-pub struct Var {
-    /// Column name, ending in the unit where there is one; that of a count from the start of the run ends in `_total`, since the other
-    /// columns of a sample count from the last one.
-    pub name: &'static str,
-    /// The meaning of the variable.
-    pub description: &'static str,
 }
 
 /// Watches one output queue and priority, in a switch or at a host's port. (802.1Qau: CP)
@@ -480,6 +447,20 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
         0
     }
 
+    /// Whether the points of a host grant by rank: else nothing asks [what is left](Self::left_to_grant).
+    const RANKS: bool = false;
+
+    /// Octets that it has not granted, by which the points of its host are ranked, the least first; `None` without any.
+    fn left_to_grant(&self) -> Option<u64> {
+        None
+    }
+
+    /// It has place `place`, from 0, among the `of` points of its host with something left to grant: sends a grant, if one is due. Whether the point
+    /// after it may grant as well. Called for each in turn after a frame, a signal or a timer of one.
+    fn grant_ranked(&mut self, _now: Instant, _place: u32, _of: u32, _out: &mut impl Out<S>) -> bool {
+        false
+    }
+
     /// A signal for the destination (a probe) of `flow` has arrived.
     fn on_signal(
         &mut self,
@@ -569,6 +550,17 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// Whether a frame is granted.
     fn granted(&self) -> bool {
         true
+    }
+
+    /// Whether its frames have a rank: else nothing asks for it, and messages are not announced.
+    const RANKS: bool = false;
+
+    /// A message of `flow` is to be sent, or its only one: `octets` in frames. Called before it starts; not for a flow without end.
+    fn on_message(&mut self, _flow: FlowKey, _octets: Octets) {}
+
+    /// The rank of its next frame; `None` without one.
+    fn rank(&self) -> Option<Rank> {
+        None
     }
 
     /// The rule by which the window lets a frame go.

@@ -78,6 +78,19 @@ pub enum Message {
         /// How long the source is to send nothing.
         time: Duration,
     },
+    /// Homa's grant, its request for missing octets, or the answer that they wait at their source.
+    Grant {
+        /// Octets that have been granted since the start of the flow.
+        offset: u64,
+        /// Octets that go by this message, for the first time or again.
+        octets: u64,
+        /// By how much the priority of their frames is above that of the flow.
+        level: u8,
+        /// They are missing.
+        resend: bool,
+        /// They have not been sent yet.
+        busy: bool,
+    },
     /// A congestion notification packet of RoCEv2.
     Cnp,
     /// The same from a switch, over IPv6, with the destination of the flow's frames. (Fast CNP)

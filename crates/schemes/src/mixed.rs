@@ -14,13 +14,16 @@
 //! schemes differ, and [`SchemeConfig::visit_engine`] everywhere with the feature `one-engine`. It declares no variables, since
 //! those of its members differ; a row that is not empty has been made for the one scheme that all priorities have.
 
+mod meetings;
+
+use self::meetings::{cp_meets, np_meets, rp_learns, rp_meets};
 use crate::info::{Configuration, Info, Value};
 use crate::parts::marking::Ramp;
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, BitRate, Class, CongestionPoint, CreditLimit, Draw, Fate, Frame, Gap, Gate, Label, Message,
-    NotificationPoint, Out, Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
+    NotificationPoint, Out, Place, PortView, Queue, Rank, ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -68,57 +71,6 @@ fn with_own_signal<M: Member>(signal: &mut Signal, call: impl FnOnce(&mut M::Sig
     let mut own = M::signal(*signal);
     call(&mut own);
     *signal = M::mixed_signal(own);
-}
-
-/// Hands a signal to a member's congestion point.
-fn cp_meets<M: Member>(
-    cp: &mut M::Cp,
-    now: Instant,
-    flow: FlowKey,
-    signal: Signal,
-    queue: &Queue,
-    draw: &mut impl Draw,
-    out: &mut impl Out<Mixed>,
-) {
-    cp.on_signal(now, flow, M::signal(signal), queue, draw, &mut Mixing(out));
-}
-
-/// Hands an acknowledgement to a member's reaction point.
-fn rp_learns<M: Member>(
-    rp: &mut M::Rp,
-    now: Instant,
-    flow: FlowKey,
-    ack: &Ack<Echo>,
-    draw: &mut impl Draw,
-    out: &mut impl Out<Mixed>,
-) {
-    let &Ack { acked, lost, rtt, echo } = ack;
-    let own = Ack { acked, lost, rtt, echo: M::echo(echo) };
-    rp.on_ack(now, flow, &own, draw, &mut Mixing(out));
-}
-
-/// Hands a signal to a member's notification point.
-fn np_meets<M: Member>(
-    np: &mut M::Np,
-    now: Instant,
-    flow: FlowKey,
-    signal: Signal,
-    draw: &mut impl Draw,
-    out: &mut impl Out<Mixed>,
-) {
-    np.on_signal(now, flow, M::signal(signal), draw, &mut Mixing(out));
-}
-
-/// Hands a signal to a member's reaction point.
-fn rp_meets<M: Member>(
-    rp: &mut M::Rp,
-    now: Instant,
-    flow: FlowKey,
-    signal: Signal,
-    draw: &mut impl Draw,
-    out: &mut impl Out<Mixed>,
-) {
-    rp.on_signal(now, flow, M::signal(signal), draw, &mut Mixing(out));
 }
 
 macro_rules! mixed {
@@ -267,6 +219,10 @@ macro_rules! mixed {
 
             fn credit_limit(config: &SchemeConfig) -> Option<CreditLimit> {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::credit_limit(own)),+ }
+            }
+
+            fn levels(config: &SchemeConfig) -> u8 {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::levels(own)),+ }
             }
 
             fn acknowledges(config: &SchemeConfig) -> bool {
@@ -456,6 +412,16 @@ macro_rules! mixed {
                 match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::grant(np, now, line, draw, &mut Mixing(out)),)+ }
             }
 
+            const RANKS: bool = false $(|| <<$scheme as Scheme>::Np as NotificationPoint<$scheme>>::RANKS)+;
+
+            fn left_to_grant(&self) -> Option<u64> {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::left_to_grant(np),)+ }
+            }
+
+            fn grant_ranked(&mut self, now: Instant, place: u32, of: u32, out: &mut impl Out<Mixed>) -> bool {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::grant_ranked(np, now, place, of, &mut Mixing(out)),)+ }
+            }
+
             #[inline(never)]
             fn on_signal(&mut self, now: Instant, flow: FlowKey, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self { $(Self::$variant(np) => np_meets::<$scheme>(np, now, flow, signal, draw, out),)+ }
@@ -553,6 +519,16 @@ macro_rules! mixed {
 
             fn granted(&self) -> bool {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::granted(rp),)+ }
+            }
+
+            const RANKS: bool = false $(|| <<$scheme as Scheme>::Rp as ReactionPoint<$scheme>>::RANKS)+;
+
+            fn on_message(&mut self, flow: FlowKey, octets: Octets) {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_message(rp, flow, octets),)+ }
+            }
+
+            fn rank(&self) -> Option<Rank> {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::rank(rp),)+ }
             }
 
             fn gate(&self) -> Gate {

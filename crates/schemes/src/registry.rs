@@ -37,6 +37,7 @@ macro_rules! for_each_scheme {
             Nscc: crate::nscc::Nscc,
             Ndp: crate::ndp::Ndp,
             ExpressPass: crate::expresspass::ExpressPass,
+            Homa: crate::homa::Homa,
             Ci: crate::ci::CongestionIsolation,
             Ici: crate::ici::ImprovedCongestionIsolation,
             Sfc: crate::sfc::SourceFlowControl,

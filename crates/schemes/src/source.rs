@@ -51,6 +51,15 @@ pub struct Ack<E> {
     pub echo: E,
 }
 
+/// The rank of a frame among those of its host and of the queues on its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// By how much its priority is above that of its flow; less than [`Scheme::levels`](crate::Scheme::levels).
+    pub level: u8,
+    /// Octets of its message that have not been sent. Of the points that wait for a line the one with the least has it next.
+    pub left: u64,
+}
+
 /// A data frame that a reaction point lets go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Release {

@@ -27,7 +27,7 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use penstock_endpoint::{Destination, Grants, TrafficClass};
+use penstock_endpoint::{Destination, Grants, Ranks, TrafficClass};
 use penstock_schemes::{Duration, Instant, NotificationPoint, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::Outbox;
@@ -83,6 +83,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     /// The turns of destinations that grant frames, by port; empty where none do.
     pub(crate) grants: Vec<Grants>,
+    /// The same for destinations with ranks.
+    pub(crate) ranks: Vec<Ranks>,
     /// The leaf hop of each destination, and the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
     pub(crate) end_of_hop: Vec<HopEnd>,
@@ -197,6 +199,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             steps: steps(network),
             destinations: endpoints.destinations,
             grants: vec![Grants::default(); if S::Np::GRANTS { network.ports.len() } else { 0 }],
+            ranks: vec![Ranks::default(); if S::Np::RANKS { network.ports.len() } else { 0 }],
             leaves: endpoints.leaves,
             end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),

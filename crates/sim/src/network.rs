@@ -61,6 +61,8 @@ pub struct Network {
     pub priorities: Vec<u8>,
     /// The priority to whose queues the scheme of each of them moves frames, one of them; none where the list ends.
     pub moves: Vec<Option<u8>>,
+    /// How many priorities from each of them upwards frames of its flows may have, where the scheme says so; one where the list ends.
+    pub levels: Vec<u8>,
     /// Octets by which the scheme of each of them lengthens controlled data frames; none where the list ends.
     pub tags: Vec<u16>,
     /// The ports at which a scheme has other parameters than those of its priority. Their configurations follow those of the priorities, in this
@@ -142,6 +144,7 @@ impl Network {
             ports: Vec::new(),
             priorities: vec![0],
             moves: Vec::new(),
+            levels: Vec::new(),
             tags: Vec::new(),
             own_lines: Vec::new(),
             hops: Vec::new(),

@@ -247,3 +247,38 @@ pub mod source_pause {
         }
     }
 }
+
+/// Homa's control messages: a grant, a request for missing octets, and its answer that they have not been sent yet.
+pub mod grant {
+    use crate::ethernet::ether_type;
+
+    crate::field::format! {
+        "homa", "Grant, resend, busy (Homa)", "Penstock's own, with the contents that Montazeri et al. 2018 name: message, octets, priority", 16 octets;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 8;
+        }
+        /// The octets are missing.
+        resend, set_resend: bool = "RESEND", 8..9;
+        /// The source has not sent them yet.
+        busy, set_busy: bool = "BUSY", 9..10;
+        /// By how much the priority of the granted frames is above that of the flow.
+        level, set_level: u8 = "priority", 13..16;
+        /// The flow at the source.
+        rlq_id, set_rlq_id: u16 = "flow", 16..32;
+        /// Octets that the destination has granted since the start of the flow.
+        grant_offset, set_grant_offset: u64 = "offset", 32..96;
+        /// Octets that this message lets go, for the first time or again.
+        granted, set_granted: u32 = "length", 96..128;
+        reserved {
+            /// Sent as 0.
+            reserved, set_reserved: u8 = "reserved", 10..13;
+        }
+        message {
+            "Homa", ether_type::EXPERIMENTAL, "Flow {rlq_id}, {busy=1?busy|{granted} octets}, {resend=1?again|level {level}}";
+            strength granted in "octets";
+        }
+    }
+}

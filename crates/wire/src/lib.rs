@@ -106,6 +106,7 @@ macro_rules! for_each_format {
             experimental::path_probe,
             experimental::fair_rate,
             experimental::source_pause,
+            experimental::grant,
             experimental::cim => msdu,
             ipv4 => payload,
             ipv6 => payload,

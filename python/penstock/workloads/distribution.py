@@ -14,7 +14,7 @@ from penstock import files
 from penstock.errors import ArgumentError, TextFileError, nearest
 
 POINTS_MAX = 100_000
-"""The most points that a distribution may have; the longest of the five has 843."""
+"""The most points that a distribution may have; the longest here has 843."""
 SIZE_MAX = 2**53
 """The longest flow that a distribution may have, in octets: up to it every whole number is exact in a double."""
 _OCTETS_MAX = 8_000_000

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{CpId, Message};
 use penstock_wire::ethernet::ether_type;
-use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause};
+use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, grant, path_probe, rate_probe, source_pause};
 use penstock_wire::{Error, MacAddress, cnm, mac_control, smcc};
 
 use super::headers::{Address, Route, Tag, ethernet, put};
@@ -104,6 +104,11 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         Some(Message::SourcePause { cp, time }) => {
             let message = source_pause::Repr { rlq_id: about.flow.unwrap_or(0), pause_time: time.0, cp_id: cp.0 };
             about.experimental(source_pause::Repr::OCTETS, |octets| message.emit(octets))
+        }
+        Some(Message::Grant { offset, octets, level, resend, busy }) => {
+            let (rlq_id, granted) = (about.flow.unwrap_or(0), octets.min(u32::MAX.into()) as u32);
+            let message = grant::Repr { resend, busy, level: level.min(7), rlq_id, grant_offset: offset, granted };
+            about.experimental(grant::Repr::OCTETS, |octets| message.emit(octets))
         }
         // A scheme outside of this repository may have another message.
         _ => about.untagged(NO_TYPE),

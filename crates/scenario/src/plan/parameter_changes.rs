@@ -91,6 +91,7 @@ fn check_lasting(
             Mixed::needs_trimming(config),
             Mixed::acknowledges(config),
             Mixed::credit_limit(config),
+            Mixed::levels(config),
         )
     };
     if lasting(before) == lasting(after) {

@@ -65,7 +65,10 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let still = convergence::add_routes(&resolved, &mut network, &layout, &flows, &census, bounds);
     notes.extend(still.map_err(|e| resolved.change.excess(e))?);
     network.impairments = impairment::impairments(&resolved, &layout, bounds)?;
+    let used = network.priorities.clone();
     let mut schemes = schemes::assign(&resolved, &mut network, choice)?;
+    let levels = |own: &Assigned| if used.contains(&own.priority) { own.config.levels() } else { 1 };
+    network.levels = schemes.iter().map(levels).collect();
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&Assigned| *resolved.network.trimming || assigned.config.needs_trimming();
     network.trimmed = schemes.iter().filter(trims).map(|assigned| assigned.priority).collect();

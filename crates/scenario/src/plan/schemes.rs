@@ -40,8 +40,11 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
         let profile = name.map(str::to_owned);
         Ok(Assigned { priority, config, values, lines: Vec::new(), profile, written, follows_lines })
     };
+    let used = network.priorities.clone();
     let assigned: Vec<Assigned> = network.priorities.iter().map(&assign).collect::<Result<_, Fault>>()?;
-    let moved: BTreeSet<u8> = assigned.iter().filter_map(|own| own.config.moves_to()).collect();
+    let moved = assigned.iter().filter_map(|own| own.config.moves_to());
+    let levels = assigned.iter().flat_map(|own| own.priority..own.priority + own.config.levels());
+    let moved: BTreeSet<u8> = moved.chain(levels).collect();
     let assigned = if moved.iter().all(|priority| network.priorities.contains(priority)) {
         assigned
     } else {
@@ -50,6 +53,7 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
         network.priorities.iter().map(assign).collect::<Result<_, Fault>>()?
     };
     check_moves(&resolved.priority, &assigned)?;
+    check_levels(resolved, &used, &assigned)?;
     Ok(assigned)
 }
 
@@ -82,6 +86,34 @@ fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<()
             );
             return Err(table.priority.fault(message).with_hint(format!("let {name} run in both")));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a scheme whose frames would have a priority that there is not, or one of another scheme. `used` are those of flows.
+fn check_levels(resolved: &Resolved, used: &[u8], schemes: &[Assigned]) -> Result<(), Fault> {
+    for own in schemes.iter().filter(|own| used.contains(&own.priority) && own.config.levels() > 1) {
+        let (name, first) = (own.config.info().name, own.priority);
+        let last = first + own.config.levels() - 1;
+        if last > 7 {
+            let message = format!("{name} has {} priorities, from {first} to {last}", last - first + 1);
+            return Err(resolved
+                .scheme
+                .fault(message)
+                .with_hint("the highest is 7: a lower priority of the flows, or fewer levels"));
+        }
+        let other = schemes.iter().find(|there| {
+            (first..=last).contains(&there.priority)
+                && (there.config.info().name != name || (there.priority != first && used.contains(&there.priority)))
+        });
+        let Some(other) = other else { continue };
+        let message = format!(
+            "{name} has the priorities {first} to {last}, and flows or another scheme have priority {}",
+            other.priority
+        );
+        let table = resolved.priority.iter().find(|table| *table.priority == other.priority);
+        let fault = table.map_or_else(|| resolved.scheme.fault(&message), |table| table.priority.fault(&message));
+        return Err(fault.with_hint("give other flows a priority that is not among these"));
     }
     Ok(())
 }

@@ -177,6 +177,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if !self.outbox.is_empty() {
             self.route_from_destination(id);
         }
+        if S::Np::RANKS {
+            self.rank(id);
+        }
         if let Some(ack) = ack {
             self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
@@ -478,16 +481,45 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.route_from_destination(id);
     }
 
+    /// Something has come to a destination, whose place among those of its host may be another now: those that may grant do.
+    fn rank(&mut self, id: DestinationId) {
+        let (now, port) = (self.state.fabric.now, self.hops[self.leaves[id.index()].index()].back);
+        let ranks = &mut self.ranks[port.index()];
+        ranks.note(id, &mut self.destinations[id.index()]);
+        let mut place = 0;
+        while let Some(id) = self.ranks[port.index()].at(place) {
+            let of = self.ranks[port.index()].len() as u32;
+            let destination = &mut self.destinations[id.index()];
+            let goes_on = destination.grant_ranked(now, place as u32, of, &mut SignalSender(&mut self.outbox));
+            if self.outbox.is_empty() {
+                place += 1;
+            } else {
+                destination.arm(id, &mut self.state.fabric.events);
+                self.ranks[port.index()].note(id, destination);
+                // It has less left than before, and its place is the same or free.
+                place += usize::from(self.ranks[port.index()].at(place) == Some(id));
+                self.route_from_destination(id);
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        self.charge(place as u64 / 16);
+    }
+
     /// All octets of a flow, or of a message of it, have reached its destination.
     #[cold]
     pub(crate) fn tell_destination(&mut self, flow: FlowId) {
-        if !S::Np::GRANTS {
+        if !S::Np::GRANTS && !S::Np::RANKS {
             return;
         }
         let id = self.state.records[flow.index()].first_destination;
         let now = self.state.fabric.now;
         self.destinations[id.index()].on_complete(now, &mut SignalSender(&mut self.outbox));
         self.route_from_destination(id);
+        if S::Np::RANKS {
+            self.rank(id);
+        }
     }
 
     pub(crate) fn np_timeout(&mut self, id: DestinationId) {
@@ -499,6 +531,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 self.grants[port.index()].ask(fabric.now, id, destination, port, &mut fabric.events);
             }
             self.route_from_destination(id);
+            if S::Np::RANKS {
+                self.rank(id);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Hosts: the engine drives the sources and destinations of `penstock_endpoint`, by its events and on its lines.
 
 use penstock_endpoint::{Alarms, DataSource, Flow, Limiter, LimiterId, Line, Permission, Sent, Timer, Watch};
-use penstock_schemes::{Class, Instant, Out, Scheme, To};
+use penstock_schemes::{Class, Instant, Octets, Out, ReactionPoint, Scheme, To};
 use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::{Enqueued, PoolAnswer};
 use penstock_switch::datapath::{Arrival, HopContext, Outbox};
@@ -80,9 +80,21 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.records[flow.index()].started = Some(now);
         self.state.sources.flow_mut(flow).supply_mut().generator.begin(now);
         self.open(flow);
+        if S::Rp::RANKS
+            && let Some(extent) = self.state.sources.flow(flow).supply().extent()
+        {
+            self.announce(flow, extent);
+        }
         let limiter = self.state.sources.flow(flow).limiter();
         self.with_limiter(limiter, |sources, now, host| sources.start(now, flow, host));
         self.produce(flow);
+    }
+
+    /// A message of a flow has these octets and frames, without tags: its reaction point ranks frames by that.
+    pub(crate) fn announce(&mut self, flow: FlowId, (octets, frames): (u64, u64)) {
+        let sources = &mut self.state.sources;
+        let tags = frames * u64::from(sources.flow(flow).tag_octets());
+        sources.announce(flow, Octets(octets + tags));
     }
 
     pub(crate) fn stop(&mut self, flow: FlowId) {

@@ -56,6 +56,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             end_of_hop: vec![HopEnd::NONE; network.hops.len() + 1],
             reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
+        endpoints.sources.set_levels(network.levels.clone());
         let round_trips = endpoints.round_trips();
         let classes = classes_of_reaction_points(network);
         for ((spec, class), round_trip) in network.reaction_points.iter().zip(classes).zip(round_trips) {

@@ -336,6 +336,26 @@ impl Source {
         }
     }
 
+    /// Octets and number of the frames of all its data, or of its first message, without tags; `None` without end.
+    pub(crate) fn extent(&self) -> Option<(u64, u64)> {
+        let generator = &self.generator;
+        match &self.connection {
+            Some(connection) => connection.size().map(|size| connection.extent(size)),
+            None => generator
+                .frames()
+                .map(|frames| ((frames - 1) * u64::from(generator.frame) + u64::from(generator.last_octets), frames)),
+        }
+    }
+
+    /// The same of `size` octets of data, `payload` in a full frame.
+    pub(crate) fn extent_of(&self, size: Octets, payload: u64) -> (u64, u64) {
+        let Some(connection) = &self.connection else {
+            let (frames, last) = cut(size, payload, self.generator.frame);
+            return ((frames - 1) * u64::from(self.generator.frame) + u64::from(last), frames);
+        };
+        connection.extent(size)
+    }
+
     /// Frames that were offered to the limiter. A connection offers those that it sends, of which there are `sent`, and those that
     /// wait in the transmit queue or found no room there.
     pub(crate) fn offered(&self, sent: u64) -> u64 {

@@ -97,6 +97,18 @@ impl Connection {
         frame_around(data + self.sender.header_octets())
     }
 
+    /// Octets of the flow in all, if it has a size.
+    pub(crate) fn size(&self) -> Option<Octets> {
+        self.size.map(Octets)
+    }
+
+    /// Octets and number of the frames around `size` octets of data.
+    pub(crate) fn extent(&self, size: Octets) -> (u64, u64) {
+        let (full, rest) = (size.0 / self.segment, size.0 % self.segment);
+        let last = if rest > 0 { u64::from(self.frame_octets(rest as u32)) } else { 0 };
+        (full * u64::from(self.frame_octets(self.segment as u32)) + last, full + u64::from(rest > 0))
+    }
+
     /// Takes the segment that may go. The flow does not end with it: data that is lost is sent again.
     #[inline(never)]
     pub(crate) fn take(&mut self, now: Instant) -> Taken {

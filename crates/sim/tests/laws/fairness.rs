@@ -95,6 +95,12 @@ const ELSEWHERE: &[Elsewhere] = &[
             of ports: the long flow loses its target's worth at the first",
     },
     Elsewhere {
+        scheme: "homa",
+        jain: 0.0,
+        long: ANY,
+        why: "Montazeri et al. 2018, section 3.3: the message with the fewest octets left goes first, and of equal ones that which is ahead stays ahead",
+    },
+    Elsewhere {
         scheme: "nscc",
         jain: 0.994,
         long: FAIR,

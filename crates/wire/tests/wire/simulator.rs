@@ -41,14 +41,15 @@ fn signals_of_schemes() {
             "fast-cnp" => octets("fast_cnp", &[]),
             "rocc" => rocc,
             "sfc" => sfc,
-            // Grants have no format here.
+            "homa" => octets("homa", &[("pcp", "6")]),
+            // Their pulls and credits have no format here.
             "ndp" | "expresspass" => continue,
             other => panic!("which frame does {other} send?"),
         };
         assert_eq!(signals.octets, wanted, "{}", scheme.name);
         compared += 1;
     }
-    assert_eq!(compared, 19);
+    assert_eq!(compared, 20);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
+use penstock_schemes::{FlowKey, Instant, Octets, ReactionPoint, Scheme};
 use penstock_switch::Model;
 
 use crate::engine::Sim;
@@ -82,6 +82,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let key = FlowKey(self.dynamic_flows.processes[message.process as usize].flow + message.flow);
         let flow = *self.dynamic_flows.slot_of.get(&key.0).expect("a flow stays until its last message has begun");
         self.state.sources.flow_mut(flow).supply_mut().post(message.size, message.last);
+        if S::Rp::RANKS {
+            let payload = self.dynamic_flows.processes[message.process as usize].process.payload();
+            self.announce(flow, self.state.sources.flow(flow).supply().extent_of(message.size, payload));
+        }
         self.expect_message(flow, message);
         if self.state.sources.flow(flow).supply().connection.is_some() {
             self.wake_sender(flow);

@@ -1,0 +1,29 @@
+"""The statements on receivers: their metric by hand, and a source for each claim."""
+
+import pyarrow as pa
+import pytest
+from conftest import paper
+
+
+class Made:
+    """Four messages of two sizes, of which the last one has not ended."""
+
+    completions = pa.table(
+        {
+            "size_octets": [1000, 1000, 1000, 5000],
+            "start_s": [0.0, 0.1, 0.2, 0.3],
+            "slowdown": [9.0, 1.5, 1.25, None],
+        }
+    )
+
+
+def test_the_metric_by_hand() -> None:
+    slowdown = paper("receivers").metrics["slowdown"]
+    assert slowdown(Made(), 1, 1000, 99) == pytest.approx(9.0)
+    assert slowdown(Made(), 1, 1000, 50) == pytest.approx(1.5)
+    assert slowdown(Made(), 1, 1000, 99, after_s=0.05) == pytest.approx(1.5)
+    assert slowdown(Made(), 1001, 9000, 50) == float("inf")
+
+
+def test_each_claim_names_its_source() -> None:
+    assert all(claim.says.startswith("Montazeri et al. 2018") for claim in paper("receivers").claims)
