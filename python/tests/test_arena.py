@@ -302,7 +302,7 @@ def test_every_scheme_takes_part_in_the_arenas_of_penstock(rate: str) -> None:
     assert {competitor.scheme for competitor in entries.competitors} == {about["name"] for about in schemes()}
     every = cases_of_all(
         [
-            design(workload.scenario, (), schemes=[competitor.choice for competitor in entries.competitors])
+            design(workload.scenario, (), schemes=[competitor.on(workload.scenario) for competitor in entries.competitors])
             for workload in entries.workloads
         ]
     )
@@ -394,7 +394,7 @@ MEMORY = {"two-distances-near": 9_000_000, "two-distances-far": 9_000_000, "long
 
 
 def _run(workload: Workload, competitor: Competitor, duration: str) -> Result:
-    choice = competitor.choice
+    choice = competitor.on(workload.scenario)
     scenario = (
         choice.of(workload.scenario)
         if isinstance(choice, Variant)

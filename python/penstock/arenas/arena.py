@@ -279,7 +279,7 @@ def arena(
     every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
     designs = {
         path / _RUNS / workload.name: design(
-            workload.scenario, (), schemes=[competitor.choice for competitor in every], seeds=seeds
+            workload.scenario, (), schemes=[competitor.on(workload.scenario) for competitor in every], seeds=seeds
         )
         for workload in entries.workloads
     }

@@ -204,7 +204,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
 
 def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
     """Return the parameters with which a competitor runs on a workload, as a scenario file has them."""
-    choice = competitor.choice
+    choice = competitor.on(workload.scenario)
     try:
         scenario = choice.of(workload.scenario) if isinstance(choice, Variant) else workload.scenario
         resolved = tomllib.loads(scenario.resolved(scheme=competitor.scheme))
