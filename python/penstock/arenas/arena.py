@@ -96,6 +96,7 @@ class ArenaResults(Tables):
                     "scheme": total.competitor.scheme,
                     "settings": dict(total.competitor.settings),
                     "mean_rank": total.mean_rank,
+                    "mean_last": total.mean_last,
                     "wins": total.wins,
                     "ratio_to_best": _finite(total.ratio),
                     "completed": total.completed,
@@ -115,6 +116,7 @@ class ArenaResults(Tables):
                         {
                             "competitor": standing.competitor.name,
                             "rank": standing.rank,
+                            "last": standing.last,
                             "values": [_finite(value) for value in standing.values],
                             "ratio_to_best": _finite(standing.ratio),
                             **standing.shown,

@@ -75,7 +75,7 @@ def faster_scheme(scheme: str, settings: Mapping[str, Value], speed: int) -> dic
 
 
 def _absolute(value: Value, unit: str) -> float | None:
-    """Return a value in its unit; ``None`` where it follows the line, as "auto", a time or an amount for each Gb/s do."""
+    """Return a value in its unit; ``None`` where it follows the line, as "auto", a time or "per Gbps" do."""
     if not isinstance(value, str):
         return float(value)
     try:
