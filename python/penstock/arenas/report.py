@@ -177,7 +177,7 @@ class _Report:
             "acted": [
                 {
                     "title": standings[name].workload.title,
-                    "numbers": [reasons.number(value) for value in counts.values()],
+                    "numbers": [reasons.number(value).replace("no", "0") for value in counts.values()],
                 }
                 for name, counts in acted.items()
                 if counts
@@ -246,7 +246,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
                 "name": entry["name"],
                 "value": usual[0],
                 "others": "; ".join(f"{value} on {', '.join(titles)}" for value, titles in others),
-                "description": entry["description"],
+                "description": entry["description"].replace("`", ""),
                 "source": entry["source"],
             }
         )
