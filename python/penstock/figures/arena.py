@@ -78,7 +78,7 @@ def judged(standings: Sequence[Standing]) -> Drawn:
             elif standing.values:
                 left.plot([edge], [y], ">", color=DROP, markersize=6, clip_on=False)
         left.set_yticks(range(len(standings)), [standing.competitor.name for standing in standings])
-        left.invert_yaxis()
+        left.set_ylim(len(standings) - 0.4, -0.6)
         of = f" of {judge.group}" if judge.group else ""
         left.set_xlabel(f"{TITLED[judge.metric].title}{of}" + (", logarithmic" if logarithmic else ""))
         if logarithmic:
@@ -143,7 +143,7 @@ def beside_the_best(standings: Mapping[str, Standing]) -> Drawn:
         axes.set_xlim(0.97, edge)
         _plain(axes)
         axes.set_yticks(range(len(rows)), [standing.workload.title for standing in rows])
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("times the best, logarithmic")
     return figure
 
