@@ -1,9 +1,9 @@
 """Writes the page of documentation with the ranks of arenas that have run.
 
     for rate in 10g 100g 400g; do penstock arena $rate --seeds 3 --out results/arena/$rate; done
-    python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > docs/measurements/arena-ranks.md
+    python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
 
-Everything on the page but its first lines follows from the folders.
+PAGE is docs/measurements/arena-ranks.md. All that is on it follows from the folders.
 """
 
 import argparse
@@ -14,17 +14,17 @@ from penstock import Arena
 from penstock.arenas import prose, reasons
 from penstock.arenas.standings import Total
 
-_COMMAND = "for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done"
 _HEAD = """\
 # Ranks of the arenas
 
-[Compare all schemes](../how-to/run-the-arena.md) has the rules. A rank is one more than the number of competitors of which every seed is
-better than each of one's own; its interval ends at the number of those that are not surely worse. Means are over the workloads. "Times the
-best" is a geometric mean over the workloads that a competitor completed, so two are comparable only where both completed the same ones.
+[Compare all schemes](../how-to/run-the-arena.md) has the rules. A rank is one more than the number of competitors of
+which every seed is better than each of one's own; its interval ends at the number of those that are not surely worse.
+Means are over the workloads. "Times the best" is a geometric mean over the workloads that a competitor completed, so two
+are comparable only where both completed the same ones.
 
 ```sh
-{command}
-python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > docs/measurements/arena-ranks.md
+for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done
+python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
 ```
 
 The second command writes this page.
@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, help="folders of `penstock arena`")
     arenas = [Arena.open(folder) for folder in parser.parse_args().folders]
-    print(_HEAD.format(command=_COMMAND.format(seeds=min(found.seeds for found in arenas))))
+    print(_HEAD.format(seeds=min(found.seeds for found in arenas)))
     for found in arenas:
         print("\n".join(_section(found)))
 
@@ -54,10 +54,11 @@ def _section(found: Arena) -> Iterator[str]:
             f"| {place} | `{total.competitor.name}` | {total.mean_rank:.1f} to {total.mean_last:.1f} | {total.wins} | "
             f"{prose.times(total.ratio)} | {total.completed} of {count} |"
         )
-    yield "\n| Workload | First | Where the first of all stands, and why |"
+    yield f"\n| Workload | First | Where `{totals[0].competitor.name}` stands, and why |"
     yield "|---|---|---|"
     for workload in found.entries.workloads:
-        yield f"| {workload.title} | {prose.of_workload(found.standings[workload.name])[0]} | {_first(found, totals[0], workload.name)} |"
+        says = prose.of_workload(found.standings[workload.name])[0]
+        yield f"| {workload.title} | {says} | {_first(found, totals[0], workload.name)} |"
     yield ""
 
 

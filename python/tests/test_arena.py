@@ -559,3 +559,15 @@ def test_a_transport_of_a_competitor_is_that_of_all_traffic() -> None:
         (table,) = tomllib.loads(choice.of(workload.scenario).to_toml())[kind]
         assert table["transport"] == {"selective": {"bdp_cap": 0}}
         assert not any("transport" in key for key in getattr(qcn.on(workload.scenario), "settings", {}))
+
+
+def test_a_job_that_does_not_end_counts_as_not_completed(file: Path, tmp_path: Path) -> None:
+    job = '[[workload]]\nname = "job"\nscenario = "arena/experts"\njudge = "job_time_s"\nset = { duration = "LIMIT" }'
+    values = {}
+    for duration in ("1 ms", "100 ms"):
+        file.write_text(f'title = "A job"\n{job.replace("LIMIT", duration)}', encoding="utf-8")
+        found = arena(tmp_path / duration, file=file, competitors=["none"])
+        (values[duration],) = found.standings["job"][0].values
+    assert math.isinf(values["1 ms"])
+    # Two layers of 1 ms at least, and twice 3.1 ms for the tokens of the expert.
+    assert 8.2e-3 < values["100 ms"] < 30e-3
