@@ -19,7 +19,7 @@ _HEAD = """\
 
 [Compare all schemes](../how-to/run-the-arena.md) has the rules. A rank is one more than the number of competitors of
 which every seed is better than each of one's own; its interval ends at the number of those that are not surely worse.
-Means are over the workloads. "Times the best" is a geometric mean over the workloads that a competitor completed, so two
+Means are over the workloads. "Times the best" is a geometric mean over those that a competitor completed, so two
 are comparable only where both completed the same ones.
 
 ```sh
