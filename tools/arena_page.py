@@ -12,6 +12,7 @@ from pathlib import Path
 
 from penstock import Arena
 from penstock.arenas import prose, reasons
+from penstock.arenas.arena_file import OWN, read
 from penstock.arenas.standings import Total
 
 _HEAD = """\
@@ -46,7 +47,9 @@ def _section(found: Arena) -> Iterator[str]:
     totals, count = found.totals, len(found.entries.workloads)
     seeds = "one seed" if found.seeds == 1 else f"{found.seeds} seeds"
     yield f"## {found.entries.title.partition(':')[0]}\n"
-    yield f"{len(totals)} competitors, {count} workloads, {seeds}.\n"
+    every = {own.title: len(own.workloads) for own in map(read, OWN)}.get(found.entries.title, count)
+    ran = f"{count} workloads" if count == every else f"{count} of its {every} workloads"
+    yield f"{len(totals)} competitors, {ran}, {seeds}.\n"
     yield "| | Competitor | Mean rank | First on | Times the best | Completed |"
     yield "|---|---|---|---|---|---|"
     for place, total in enumerate(totals, 1):
