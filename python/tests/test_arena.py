@@ -493,6 +493,9 @@ def test_reasons_name_what_differs_from_the_best_and_from_the_median() -> None:
         "Its network carries 6 Gb/s (qcn: 9 Gb/s). "
         "Its longest queue is empty for 50.0 % of the time (qcn: 0.0 %), so that the line idles."
     )
+    # A trimmed frame counts as lost.
+    cut = _acted("ndp", 9.0, queue_p99_octets=12_000, frames_lost=5_000, throughput_bps=9e9, actions_trims=5_000)
+    assert reasons.loses(cut, three) == "It loses or trims 5.0 % of its frames (qcn: none)."
     # Negative control: a copy of the best has no reason.
     assert reasons.loses(best, three) == "Queue, loss, pauses and throughput are no worse than those of qcn."
     # The median queue is that of the best, and the median loses nothing.

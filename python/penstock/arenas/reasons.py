@@ -34,7 +34,8 @@ def wins(standing: Standing, standings: Sequence[Standing]) -> str:
     own, other = _shown(standing), _medians(standings)
     found = []
     if other.lost > _FEW_LOST and own.lost < other.lost / _TWICE:
-        found.append(f"it loses {_share_lost(own.lost)} of its frames, and the median competitor {share(other.lost)}")
+        lost = _share_lost(own.lost)
+        found.append(f"it {_loses(standing)} {lost} of its frames, and the median competitor {share(other.lost)}")
     if own.queue < other.queue / _TWICE:
         found.append(
             f"the 99th percentile of its longest queue is {_written(_QUEUE, own.queue)}, that of the median "
@@ -55,7 +56,8 @@ def loses(standing: Standing, standings: Sequence[Standing]) -> str:
     if own.lost > _FEW_LOST and own.lost > _TWICE * other.lost:
         waits = standing.shown.get(_TIMEOUTS, 0)
         after = f", and waits for {_written(_TIMEOUTS, waits)} time-outs" if waits >= 1 else ""
-        found.append(f"it loses {share(own.lost)} of its frames ({name}: {_share_lost(other.lost)}){after}")
+        lost = share(own.lost)
+        found.append(f"it {_loses(standing)} {lost} of its frames ({name}: {_share_lost(other.lost)}){after}")
     if own.pauses >= 1 and own.pauses > _TWICE * other.pauses:
         sent = _written(_PAUSES, own.pauses)
         found.append(f"its switches send {sent} pause frames ({name}: {_written(_PAUSES, other.pauses)})")
@@ -150,6 +152,11 @@ def _medians(standings: Sequence[Standing]) -> _Shown:
 
 def _column(action: str) -> str:
     return f"actions_{action.replace(' ', '_')}"
+
+
+def _loses(standing: Standing) -> str:
+    """Say what becomes of the frames that count as lost: those that were trimmed do, too."""
+    return "loses or trims" if standing.actions.get(_column("trims")) else "loses"
 
 
 def _share_lost(lost: float) -> str:
