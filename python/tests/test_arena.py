@@ -371,6 +371,16 @@ def test_an_arena_on_faster_lines_begins_from_another(file: Path, tmp_path: Path
     assert (again.speed, again.competitors) == (10, entries.competitors)
 
 
+def test_bursts_and_computation_are_shorter_on_faster_lines() -> None:
+    bursts, experts = (faster_workload(Scenario.named(f"arena/{name}"), 10) for name in ("bursts", "experts"))
+    # A burst fills the line for a tenth of the time, so that its octets stay; no size is scaled.
+    expected = {"duration": "100 us", "spread": "5 us", "gap": "300 us", "end": "4 ms"}
+    assert {key: bursts[f"burst.0.{key}"] for key in expected} == expected
+    drawn = [experts[f"collective.0.compute.uniform.{key}"] for key in ("minimum", "maximum")]
+    assert drawn == ["100 us", "200 us"]
+    assert not any("size" in key or "delay" in key for key in (*bursts, *experts))
+
+
 def test_a_run_on_faster_lines_is_the_run_of_shorter_delays() -> None:
     """Ten times the rate and a tenth of each time: the same frames, each ten times as early."""
     slow = Scenario.from_toml(SMALL, name="small")
