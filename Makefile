@@ -56,7 +56,7 @@ help:
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
-	@echo 'make arena    every scheme on every workload of the arenas, for reports in the documentation: six minutes a line rate, and more for the tuned schemes'
+	@echo 'make arena    every scheme on every workload of the arenas, for reports in the documentation: 20 minutes of the processors a line rate for three seeds, and more for the tuned schemes'
 	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
 	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
 	@echo 'make wheel    wheels for Linux on x86-64 and arm64 into .build/wheels, each for every Python from 3.11 on; the one for this'
@@ -136,7 +136,7 @@ docs: .venv/.extension .venv/.dev
 
 # A run that is there already is not repeated.
 arena: .venv/.engines
-	for rate in 10g 100g 400g; do $(BIN)/penstock arena $$rate --tune 32 --out .build/arena/$$rate --resume || exit; done
+	for rate in 10g 100g 400g; do $(BIN)/penstock arena $$rate --seeds 3 --tune 32 --out .build/arena/$$rate --resume || exit; done
 
 # With overflow checks, as the release build has none.
 fuzz: check-build

@@ -153,11 +153,11 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
             ),
         ),
         "arena_competitors": table(
-            ["Competitor", "Scheme", "Set", "About"],
+            ["Competitor", "Scheme", "Set", "About", "Source"],
             (
-                [code(c.name), code(c.scheme), prose.settings(c).replace("--set ", ""), c.about]
+                [code(c.name), code(c.scheme), prose.settings(c).replace("--set ", ""), c.about, c.source]
                 for c in entries.competitors
-                if c.settings
+                if c.settings or c.source
             ),
         ),
     }

@@ -11,11 +11,13 @@ from conftest import SMALL, Command
 
 from penstock import Arena, ArenaError, ArgumentError, Result, RunCallbacks, Scenario, arena, compare, schemes
 from penstock._core import read_quantity, write_quantity
-from penstock.arenas import prose
+from penstock.arenas import prose, reasons
 from penstock.arenas.arena_file import OWN, Competitor, Entries, Judge, Workload, read
-from penstock.arenas.speed import faster_workload
+from penstock.arenas.provenance import provenance
+from penstock.arenas.speed import faster_scheme, faster_workload
 from penstock.arenas.standings import Standing, surely_better, totals
 from penstock.arenas.tuned_competitors import scenario_of_search
+from penstock.catalogue import about
 from penstock.sweeps.design import cases_of_all, design
 from penstock.variants import Variant
 
@@ -302,7 +304,9 @@ def test_every_scheme_takes_part_in_the_arenas_of_penstock(rate: str) -> None:
     assert {competitor.scheme for competitor in entries.competitors} == {about["name"] for about in schemes()}
     every = cases_of_all(
         [
-            design(workload.scenario, (), schemes=[competitor.choice for competitor in entries.competitors])
+            design(
+                workload.scenario, (), schemes=[competitor.on(workload.scenario) for competitor in entries.competitors]
+            )
             for workload in entries.workloads
         ]
     )
@@ -367,6 +371,16 @@ def test_an_arena_on_faster_lines_begins_from_another(file: Path, tmp_path: Path
     assert (again.speed, again.competitors) == (10, entries.competitors)
 
 
+def test_bursts_and_computation_are_shorter_on_faster_lines() -> None:
+    bursts, experts = (faster_workload(Scenario.named(f"arena/{name}"), 10) for name in ("bursts", "experts"))
+    # A burst fills the line for a tenth of the time, so that its octets stay; no size is scaled.
+    expected = {"duration": "100 us", "spread": "5 us", "gap": "300 us", "end": "4 ms"}
+    assert {key: bursts[f"burst.0.{key}"] for key in expected} == expected
+    drawn = [experts[f"collective.0.compute.uniform.{key}"] for key in ("minimum", "maximum")]
+    assert drawn == ["100 us", "200 us"]
+    assert not any("size" in key or "delay" in key for key in (*bursts, *experts))
+
+
 def test_a_run_on_faster_lines_is_the_run_of_shorter_delays() -> None:
     """Ten times the rate and a tenth of each time: the same frames, each ten times as early."""
     slow = Scenario.from_toml(SMALL, name="small")
@@ -394,7 +408,7 @@ MEMORY = {"two-distances-near": 9_000_000, "two-distances-far": 9_000_000, "long
 
 
 def _run(workload: Workload, competitor: Competitor, duration: str) -> Result:
-    choice = competitor.choice
+    choice = competitor.on(workload.scenario)
     scenario = (
         choice.of(workload.scenario)
         if isinstance(choice, Variant)
@@ -465,3 +479,108 @@ def test_the_command_runs_ranks_and_goes_on(penstock: Command, file: Path) -> No
         assert (wrong.returncode, wrong.stdout) == (2, "")
         assert message in wrong.stderr
         assert "hint: " in wrong.stderr
+
+
+def _acted(scheme: str, value: float, **numbers: float) -> Standing:
+    """Return a standing on an incast of 100 000 frames, judged by ``value``."""
+    workload = Workload("one", "One", Scenario.from_toml(SMALL, name="small"), "small", {}, LESS)
+    actions = {key: numbers.pop(key) for key in list(numbers) if key.startswith("actions_")}
+    actions["frames_sent"] = 100_000
+    return Standing(workload, Competitor(scheme, scheme), (value,), 1, 1.0, numbers, last=2, among=3, actions=actions)
+
+
+def test_reasons_name_what_differs_from_the_best_and_from_the_median() -> None:
+    best = _acted("qcn", 1.0, queue_p99_octets=30_000, frames_lost=0, throughput_bps=9e9, empty_fraction=0.0)
+    full = _acted("none", 9.0, queue_p99_octets=300_000, frames_lost=5_000, throughput_bps=9e9, timeouts=40)
+    idle = _acted("dctcp", 5.0, queue_p99_octets=3_000, frames_lost=0, throughput_bps=6e9, empty_fraction=0.5)
+    three = [best, idle, full]
+    # Of 100 000 frames 5 000 are lost, and a queue is ten times as long.
+    assert reasons.loses(full, three) == (
+        "It loses 5.0 % of its frames (qcn: none), and waits for 40 time-outs. "
+        "The 99th percentile of its longest queue is 300 KB (qcn: 30 KB)."
+    )
+    assert reasons.loses(idle, three) == (
+        "Its network carries 6 Gb/s (qcn: 9 Gb/s). "
+        "Its longest queue is empty for 50.0 % of the time (qcn: 0.0 %), so that the line idles."
+    )
+    # A trimmed frame counts as lost.
+    cut = _acted("ndp", 9.0, queue_p99_octets=12_000, frames_lost=5_000, throughput_bps=9e9, actions_trims=5_000)
+    assert reasons.loses(cut, three) == "It loses or trims 5.0 % of its frames (qcn: none)."
+    # Negative control: a copy of the best has no reason.
+    assert reasons.loses(best, three) == "Queue, loss, pauses and throughput are no worse than those of qcn."
+    # The median queue is that of the best, and the median loses nothing.
+    assert reasons.wins(best, three) == "Queue, loss and throughput are those of the median competitor."
+    assert reasons.wins(idle, three).startswith(
+        "The 99th percentile of its longest queue is 3 KB, that of the median 30 KB"
+    )
+
+
+def test_actions_are_counted_in_a_thousand_frames() -> None:
+    cut = _acted("qcn", 1.0, actions_notifications=400, actions_cuts=300, actions_raises=2, pause_frames=1_500)
+    assert reasons.per_thousand(cut) == {"notifications": 4, "cuts": 3, "raises": 0.02}
+    assert reasons.actions(cut) == (
+        "In a thousand frames it has 4 notifications, 3 cuts, less than 0.1 raises, 15 pause frames."
+    )
+    assert reasons.actions(_acted("qcn", 1.0)) == "It did not act at all."
+    assert reasons.actions(_acted("none", 1.0)) == ""
+
+
+def test_ranks_have_intervals_of_those_that_are_not_surely_worse(file: Path, tmp_path: Path) -> None:
+    found = arena(tmp_path / "out", file=file, workloads=["shared"], competitors=["none", "qcn", "deep"], seeds=2)
+    for standing in found.standings["shared"]:
+        others = [one for one in found.standings["shared"] if one is not standing]
+        worse = sum(min(one.values) > max(standing.values) for one in others)
+        assert (standing.among, standing.last) == (3, 3 - worse)
+    assert [total.mean_last for total in found.totals] == [1, 2, 3]
+    # One seed: deep differs by less than a hundredth from qcn, and from none, which are further apart.
+    one = arena(tmp_path / "one", file=file, workloads=["shared"], competitors=["none", "qcn", "deep"])
+    assert [(s.rank, s.last) for s in one.standings["shared"]] == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_each_competitor_says_whose_settings_it_has() -> None:
+    entries = read("100g")
+    says = {one.name: provenance(one, entries.workloads) for one in entries.competitors}
+    assert all(one.text.endswith(".") for one in says.values())
+    assert (says["hpcc"].profile, says["hpcc"].text.count("makers give none")) == ("hpcc-100g", 0)
+    assert says["qcn"].text.endswith(
+        "Its makers give none for 100 Gb/s: queues have the length that they have at 10 Gb/s in time, and steps and "
+        "least rates the same share of the line."
+    )
+    assert says["none"].text == "There is nothing to set."
+    # A scheme with a profile for this rate takes it, or the source says what it has instead.
+    for one in entries.competitors:
+        known = {profile["name"] for profile in about(one.scheme)["profiles"] if profile["name"].endswith("-100g")}
+        if one.name == one.scheme and known:
+            assert says[one.name].profile in {*known, "hpcc-100g-paper"}, one.name
+
+
+def test_settings_that_follow_the_line_are_not_scaled() -> None:
+    own = {"schemes.dcqcn.k_min": "4 KB per Gbps", "schemes.dcqcn.k_max": "100 us", "schemes.dcqcn.r_ai": "1 Mbps"}
+    faster = faster_scheme("dcqcn", own, 10)
+    assert "schemes.dcqcn.k_min" not in faster
+    assert "schemes.dcqcn.k_max" not in faster
+    assert faster["schemes.dcqcn.r_ai"] == "10 Mbps"
+    assert faster_scheme("dcqcn", own, 1) == {}
+
+
+def test_a_transport_of_a_competitor_is_that_of_all_traffic() -> None:
+    entries = read().of(["incast-16", "bursts", "experts"], ["ndp", "qcn"])
+    ndp, qcn = sorted(entries.competitors, key=lambda one: one.name)
+    for workload, kind in zip(entries.workloads, ("incast", "burst", "collective"), strict=True):
+        choice = ndp.on(workload.scenario)
+        assert isinstance(choice, Variant)
+        (table,) = tomllib.loads(choice.of(workload.scenario).to_toml())[kind]
+        assert table["transport"] == {"selective": {"bdp_cap": 0}}
+        assert not any("transport" in key for key in getattr(qcn.on(workload.scenario), "settings", {}))
+
+
+def test_a_job_that_does_not_end_counts_as_not_completed(file: Path, tmp_path: Path) -> None:
+    job = '[[workload]]\nname = "job"\nscenario = "arena/experts"\njudge = "job_time_s"\nset = { duration = "LIMIT" }'
+    values = {}
+    for duration in ("1 ms", "100 ms"):
+        file.write_text(f'title = "A job"\n{job.replace("LIMIT", duration)}', encoding="utf-8")
+        found = arena(tmp_path / duration, file=file, competitors=["none"])
+        (values[duration],) = found.standings["job"][0].values
+    assert math.isinf(values["1 ms"])
+    # Two layers of 1 ms at least, and twice 3.1 ms for the tokens of the expert.
+    assert 8.2e-3 < values["100 ms"] < 30e-3

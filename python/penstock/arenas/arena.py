@@ -96,6 +96,7 @@ class ArenaResults(Tables):
                     "scheme": total.competitor.scheme,
                     "settings": dict(total.competitor.settings),
                     "mean_rank": total.mean_rank,
+                    "mean_last": total.mean_last,
                     "wins": total.wins,
                     "ratio_to_best": _finite(total.ratio),
                     "completed": total.completed,
@@ -115,6 +116,7 @@ class ArenaResults(Tables):
                         {
                             "competitor": standing.competitor.name,
                             "rank": standing.rank,
+                            "last": standing.last,
                             "values": [_finite(value) for value in standing.values],
                             "ratio_to_best": _finite(standing.ratio),
                             **standing.shown,
@@ -279,7 +281,7 @@ def arena(
     every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
     designs = {
         path / _RUNS / workload.name: design(
-            workload.scenario, (), schemes=[competitor.choice for competitor in every], seeds=seeds
+            workload.scenario, (), schemes=[competitor.on(workload.scenario) for competitor in every], seeds=seeds
         )
         for workload in entries.workloads
     }

@@ -90,18 +90,26 @@ class Competitor:
         scheme: the scheme.
         settings: keys that it sets in every scenario.
         about: a sentence on it.
+        source: a sentence on where its settings come from, besides that of its profile; empty for none.
+        transport: the transport of all traffic, as a scenario has it; empty for that of the scenario.
+        scaled: the factor by which lengths and rates of its settings were brought to a faster line.
     """
 
     name: str
     scheme: str
     settings: Mapping[str, Value] = field(default_factory=dict)
     about: str = ""
+    source: str = ""
+    transport: str = ""
+    scaled: int = 1
 
-    @property
-    def choice(self) -> str | Variant:
-        """The competitor as a sweep of a workload takes it."""
-        plain = self.name == self.scheme and not self.settings
-        return self.scheme if plain else Variant(self.name, self.scheme, self.settings)
+    def on(self, scenario: Scenario) -> str | Variant:
+        """Return the competitor as a sweep of a scenario takes it."""
+        settings = dict(self.settings)
+        if self.transport:
+            settings |= dict.fromkeys(_transports(scenario), self.transport)
+        plain = self.name == self.scheme and not settings
+        return self.scheme if plain else Variant(self.name, self.scheme, settings)
 
 
 @dataclass(frozen=True)
@@ -145,12 +153,12 @@ class Entries:
 
     def _own(self, location: str) -> Competitor:
         """Return the competitor that a location stands for, with its settings at the speed of the arena."""
-        name, settings = label_of(location), faster_scheme(location, {}, self.speed) if self.speed > 1 else {}
+        name, settings = label_of(location), faster_scheme(location, {}, self.speed)
         if any(one.name == name for one in self.competitors):
             raise ArgumentError(
                 f"{location}: a competitor is called {name}", "give the class, or the file, another name"
             )
-        return Competitor(name, location, settings, _about(location))
+        return Competitor(name, location, settings, _about(location), scaled=self.speed if settings else 1)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -236,12 +244,14 @@ def _base(document: Table) -> Entries:
         for workload in base.workloads
         if workload.name not in left_out
     )
-    competitors = tuple(
-        replace(one, settings={**one.settings, **faster_scheme(one.scheme, one.settings, speed)})
-        for one in base.competitors
-        if one.name not in left_out
-    )
+    competitors = tuple(_faster(one, speed) for one in base.competitors if one.name not in left_out)
     return Entries("", workloads, competitors, speed=speed * base.speed)
+
+
+def _faster(competitor: Competitor, speed: int) -> Competitor:
+    settings = faster_scheme(competitor.scheme, competitor.settings, speed)
+    scaled = competitor.scaled * speed if settings else competitor.scaled
+    return replace(competitor, settings={**competitor.settings, **settings}, scaled=scaled)
 
 
 def _changed(workload: Workload, settings: Mapping[str, Value], table: Table) -> Workload:
@@ -264,7 +274,8 @@ def _set(scenario: Scenario, settings: Mapping[str, Value], table: Table) -> Non
 def _in_order(own: Sequence[Competitor], of_base: Sequence[Competitor]) -> list[Competitor]:
     """Return the competitors by the registry's order of their schemes; a scheme that none names stands for itself.
 
-    An entry that names one of the base replaces its settings of the scheme, and adds to its others.
+    An entry that names one of the base and sets parameters of the scheme replaces its settings of the scheme and their
+    source. It adds to its others.
     """
     changed = {one.name: one for one in own}
     merged = [_merged(one, changed.pop(one.name, None)) for one in of_base]
@@ -282,9 +293,12 @@ def _in_order(own: Sequence[Competitor], of_base: Sequence[Competitor]) -> list[
 def _merged(base: Competitor, own: Competitor | None) -> Competitor:
     if own is None:
         return base
-    others = {key: value for key, value in base.settings.items() if not key.startswith("schemes.")}
     about = own.about if own.about != _about(own.scheme) else base.about
-    return replace(base, settings={**others, **own.settings}, about=about)
+    changed = replace(base, about=about, transport=own.transport or base.transport)
+    if not any(key.startswith("schemes.") for key in own.settings):
+        return replace(changed, settings={**base.settings, **own.settings}, source=own.source or base.source)
+    others = {key: value for key, value in base.settings.items() if not key.startswith("schemes.")}
+    return replace(changed, settings={**others, **own.settings}, source=own.source, scaled=1)
 
 
 def _workload(table: Table, of_base: Mapping[str, Workload]) -> Workload:
@@ -328,8 +342,15 @@ def _of_base(table: Table, workload: Workload) -> Workload:
 def _groups(scenario: Scenario) -> list[str]:
     """Return the names of the scenario's flows by the tables that they come from."""
     document = tomllib.loads(scenario.to_toml())
-    tables = [entry for kind in ("flow", "load", "incast") for entry in document.get(kind, [])]
+    tables = [entry for kind in ("flow", "load", "incast", "burst") for entry in document.get(kind, [])]
     return [str(entry["name"]) for entry in tables if "name" in entry]
+
+
+def _transports(scenario: Scenario) -> list[str]:
+    """Return the keys of the transports of a scenario's traffic."""
+    document = tomllib.loads(scenario.to_toml())
+    kinds = ("flow", "load", "incast", "burst", "collective", "job")
+    return [f"{kind}.{i}.transport" for kind in kinds for i in range(len(document.get(kind, [])))]
 
 
 def _competitor(table: Table) -> Competitor:
@@ -344,12 +365,13 @@ def _competitor(table: Table) -> Competitor:
         raise table.error("scheme", error.message, error.hint) from None
     settings = settings_of(table.table("set"))
     about = table.text("about", "") or of_scheme
-    table.end(("name", "scheme", "set", "about"))
+    source, transport = table.text("source", ""), table.text("transport", "")
+    table.end(("name", "scheme", "set", "about", "source", "transport"))
     try:
         Variant(name, scheme, settings)
     except ArgumentError as error:
         raise table.error("name", error.message, error.hint) from None
-    return Competitor(name, scheme, settings, about)
+    return Competitor(name, scheme, settings, about, source, transport)
 
 
 def _about(scheme: str) -> str:

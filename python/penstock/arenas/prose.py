@@ -11,7 +11,8 @@ from penstock.metrics.seeds import written
 from penstock.quantity_text import bit_rate, count, duration, octets, share
 from penstock.sweeps.axes import Value
 
-_NEAR = 1.1
+NEAR = 1.1
+"""Up to this many times the best is near it."""
 _FAR = 2.0
 _MOST_NAMED = 4
 
@@ -43,6 +44,20 @@ def spread(standing: Standing) -> str:
         return number(key, standing.mean)
     text = written(seeds.spread(values), lambda value: number(key, value))
     return f"{text}, {number(key, min(values))} to {number(key, max(values))}"
+
+
+def rank(standing: Standing) -> str:
+    """Write a rank with its interval."""
+    return str(standing.rank) if standing.last == standing.rank else f"{standing.rank} to {standing.last}"
+
+
+def place(standing: Standing) -> str:
+    """Say where a competitor stands on a workload."""
+    judged = number(standing.workload.judge.metric, standing.mean)
+    behind = "" if standing.rank == 1 else f", {times(standing.ratio)} the best"
+    if math.isinf(standing.ratio):
+        behind = ""
+    return f"Rank {rank(standing)} of {standing.among}, {title(standing.workload.judge.metric)} {judged}{behind}."
 
 
 def times(ratio: float) -> str:
@@ -87,7 +102,7 @@ def of_workload(standings: Sequence[Standing]) -> list[str]:
     what = f"{title(key)} {number(key, first[0].mean)}"
     verb = "is" if len(first) == 1 else "are"
     found = [f"{_names(first)} {verb} first: {what}."]
-    near = [standing for standing in done if standing.rank > 1 and standing.ratio <= _NEAR]
+    near = [standing for standing in done if standing.rank > 1 and standing.ratio <= NEAR]
     if near:
         found.append(f"{_names(near)} {'is' if len(near) == 1 else 'are'} within a tenth of that.")
     none = next((standing for standing in ran if standing.competitor.name == "none"), None)
@@ -114,7 +129,7 @@ def of_competitor(total: Total, standings: Sequence[Standing], among: int) -> li
     """Say in sentences where a competitor wins and where it loses; ``among`` is the number of competitors."""
     ran = [standing for standing in standings if standing.values]
     first = [standing.workload for standing in ran if standing.rank == 1]
-    near = [standing.workload for standing in ran if standing.rank > 1 and standing.ratio <= _NEAR]
+    near = [standing.workload for standing in ran if standing.rank > 1 and standing.ratio <= NEAR]
     far = sorted((s for s in ran if math.isfinite(s.ratio) and s.ratio > _FAR), key=lambda standing: -standing.ratio)
     left = [standing.workload for standing in ran if math.isinf(standing.ratio)]
     found = [

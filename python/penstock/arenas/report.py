@@ -3,16 +3,18 @@
 Each page is one file that needs nothing else; ``figures`` has the figures as SVG.
 """
 
+import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import PenstockError, __version__
-from penstock.arenas import prose
+from penstock.arenas import prose, reasons
 from penstock.arenas.arena_file import Competitor, Workload
-from penstock.arenas.standings import TIE_SHARE, Total
+from penstock.arenas.provenance import provenance
+from penstock.arenas.standings import TIE_SHARE, Standing, Total
 from penstock.catalogue import about
 from penstock.figures import arena as figures
 from penstock.figures.style import save
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from penstock.arenas.arena import Arena, ArenaResults
 
 _FIGURES = "figures"
+_MOST_REASONS = 3
+"""How many workloads a competitor's page explains, of those where it is best and of those where it is worst."""
 
 
 def write(found: "Arena") -> Path:
@@ -87,7 +91,7 @@ class _Report:
                     "name": total.competitor.name,
                     "link": self._page(total.competitor),
                     "title": about(total.competitor.scheme)["title"],
-                    "mean_rank": f"{total.mean_rank:.1f}",
+                    "mean_rank": f"{total.mean_rank:.1f} to {total.mean_last:.1f}",
                     "wins": total.wins,
                     "ratio": prose.times(total.ratio),
                     "completed": f"{total.completed} of {len(total.ranks)}",
@@ -103,6 +107,11 @@ class _Report:
                     "says": prose.of_workload(self.board.standings[workload.name])[0],
                 }
                 for workload in entries.workloads
+            ],
+            "settings": [
+                {"name": one.name, "link": self._page(one), "profile": from_.profile, "text": from_.text}
+                for one in entries.competitors
+                for from_ in [provenance(one, entries.workloads)]
             ],
             "notes": entries.notes,
             "tie": share(TIE_SHARE) if self.arena.seeds == 1 else "",
@@ -121,7 +130,7 @@ class _Report:
             "columns": [prose.title(key) for key in keys],
             "rows": [
                 {
-                    "rank": standing.rank,
+                    "rank": prose.rank(standing),
                     "name": standing.competitor.name,
                     "link": self._page(standing.competitor),
                     "value": prose.spread(standing) if standing.values else "did not run",
@@ -145,6 +154,7 @@ class _Report:
             for name, rows in self.board.standings.items()
         }
         answer = self.arena.tunings.get(competitor.name)
+        acted = {name: reasons.per_thousand(standing) for name, standing in standings.items() if standing.values}
         return {
             "competitor": competitor,
             "scheme": about(competitor.scheme),
@@ -154,16 +164,45 @@ class _Report:
                 {
                     "title": standing.workload.title,
                     "link": self._page(standing.workload),
-                    "rank": standing.rank,
+                    "rank": prose.rank(standing),
                     "value": prose.spread(standing) if standing.values else "did not run",
                     "judge": prose.title(standing.workload.judge.metric),
                     "ratio": prose.times(standing.ratio) if standing.values else "",
                 }
                 for standing in standings.values()
             ],
+            "wins": [self._reason(one, reasons.wins) for one in _best(standings)],
+            "loses": [self._reason(one, reasons.loses) for one in _worst(standings)],
+            "actions": about(competitor.scheme)["actions"],
+            "acted": [
+                {
+                    "title": standings[name].workload.title,
+                    "numbers": [reasons.number(value).replace("no", "0") for value in counts.values()],
+                }
+                for name, counts in acted.items()
+                if counts
+            ],
+            "provenance": provenance(competitor, self.board.entries.workloads).text,
             "parameters": _parameters(self.board.entries.workloads, competitor),
             "settings": prose.settings(competitor),
             "untuned": answer.why if self.before and answer is not None else "",
+        }
+
+    def _reason(self, standing: Standing, why: Callable[[Standing, Sequence[Standing]], str]) -> dict[str, str]:
+        workload = standing.workload
+        return {
+            "title": workload.title,
+            "link": self._page(workload),
+            "says": " ".join(
+                filter(
+                    None,
+                    [
+                        prose.place(standing),
+                        why(standing, self.board.standings[workload.name]),
+                        reasons.actions(standing),
+                    ],
+                )
+            ),
         }
 
     def _drawn(self, name: str, figure: "Figure") -> str:
@@ -174,6 +213,18 @@ class _Report:
     def _page(self, of: Workload | Competitor) -> str:
         kind = "workload" if isinstance(of, Workload) else "scheme"
         return f"{self.before}{kind}-{of.name.replace(' ', '-')}.html"
+
+
+def _best(standings: Mapping[str, Standing]) -> list[Standing]:
+    """Return the standings of a competitor that its page explains as good: within the better half, the best ones."""
+    ran = [one for one in standings.values() if one.values and one.rank <= one.among / 2 and math.isfinite(one.ratio)]
+    return sorted(ran, key=lambda one: (one.rank, one.last, one.ratio))[:_MOST_REASONS]
+
+
+def _worst(standings: Mapping[str, Standing]) -> list[Standing]:
+    """Return those that it explains as bad: surely behind the best by more than a tenth, the worst ratios."""
+    ran = [one for one in standings.values() if one.values and one.rank > 1 and one.ratio > prose.NEAR]
+    return sorted(ran, key=lambda one: (-one.ratio, -one.rank))[:_MOST_REASONS]
 
 
 def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[dict[str, str]]:
@@ -195,7 +246,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
                 "name": entry["name"],
                 "value": usual[0],
                 "others": "; ".join(f"{value} on {', '.join(titles)}" for value, titles in others),
-                "description": entry["description"],
+                "description": entry["description"].replace("`", ""),
                 "source": entry["source"],
             }
         )
@@ -204,7 +255,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
 
 def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
     """Return the parameters with which a competitor runs on a workload, as a scenario file has them."""
-    choice = competitor.choice
+    choice = competitor.on(workload.scenario)
     try:
         scenario = choice.of(workload.scenario) if isinstance(choice, Variant) else workload.scenario
         resolved = tomllib.loads(scenario.resolved(scheme=competitor.scheme))

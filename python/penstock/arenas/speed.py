@@ -10,8 +10,10 @@ from penstock.scenario import Scenario
 from penstock.sweeps.axes import Value
 
 # Times of traffic and of the run. Delays of links and times of protocols are those of the cables and devices.
-_TIMES = frozenset({"duration", "warmup", "start", "stop", "end", "every", "stagger", "at", "interval"})
-_TRAFFIC = frozenset({"flow", "incast", "load", "change", "record"})
+_TIMES = frozenset(
+    {"duration", "warmup", "start", "stop", "end", "every", "stagger", "at", "interval", "spread", "gap", "compute"}
+)
+_TRAFFIC = frozenset({"flow", "incast", "load", "burst", "collective", "change", "record"})
 
 
 def faster_workload(scenario: Scenario, speed: int) -> dict[str, Value]:
@@ -46,8 +48,10 @@ def faster_scheme(scheme: str, settings: Mapping[str, Value], speed: int) -> dic
     """Return the settings of a scheme for lines ``speed`` times as fast.
 
     Lengths of queues stay the same in time, and rates the same share of the line: both grow by ``speed``. Timers, byte
-    counters and weights stay.
+    counters and weights stay, and so does what follows the line by itself, such as ``"4 KB per Gbps"``.
     """
+    if speed == 1:
+        return {}
     entry = about(scheme)
     prefix = f"schemes.{entry['name']}."
     profile = settings.get(f"{prefix}profile")
@@ -58,9 +62,23 @@ def faster_scheme(scheme: str, settings: Mapping[str, Value], speed: int) -> dic
         if not (parameter["queue_length"] or unit == "bit/s"):
             continue
         own = settings.get(prefix + name)
-        value = (
-            _core.read_quantity(own, unit) if isinstance(own, str) else chosen.get(name, parameter["default"])
-        ) * speed
+        if own is None:
+            value = chosen.get(name, parameter["default"])
+        elif (absolute := _absolute(own, unit)) is not None:
+            value = absolute
+        else:
+            continue
         if value:
+            value *= speed
             found[prefix + name] = _core.write_quantity(value, unit)
     return found
+
+
+def _absolute(value: Value, unit: str) -> float | None:
+    """Return a value in its unit; ``None`` where it follows the line, as "auto", a time or "per Gbps" do."""
+    if not isinstance(value, str):
+        return float(value)
+    try:
+        return _core.read_quantity(value, unit)
+    except ValueError:
+        return None

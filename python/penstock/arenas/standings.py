@@ -1,13 +1,14 @@
 """The standings of an arena: each workload's judgement of each competitor, and the ranks that follow.
 
 A competitor's rank on a workload is one more than the number of those that are surely better: each of their seeds is
-better than each of the competitor's. So two whose seeds overlap may share a rank. One seed shows no spread: there,
-one is surely better where the numbers differ by more than :data:`TIE_SHARE`.
+better than each of the competitor's. So two whose seeds overlap may share a rank. The interval of a rank ends at the
+number of those that are not surely worse. One seed shows no spread: there, one is surely better where the numbers
+differ by more than :data:`TIE_SHARE`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload
@@ -34,8 +35,19 @@ SHOWN: tuple[MetricName, ...] = (
     "jain_index",
     "feedback_rate",
     "pause_frames",
+    "path_queue_s",
+    "path_limited_s",
 )
 """The numbers that stand beside the judge's, where runs have them; of :data:`penstock.metrics.registry.COMPARED`."""
+
+CAUSES: tuple[MetricName, ...] = ("timeouts", "empty_fraction")
+"""Further numbers, which sentences on causes need."""
+
+
+SENT = "frames_sent"
+"""The frames that sources sent, to which counts of actions are compared."""
+
+_ACTIONS = "actions_"
 
 
 @dataclass(frozen=True)
@@ -48,9 +60,12 @@ class Standing:
         values: the judge's number for each seed; infinite where flows have not completed.
         rank: 1 for the best.
         ratio: how many times worse than the best its mean is, 1 for the best; infinite for an infinite mean.
-        shown: means over seeds of the numbers in :data:`SHOWN`.
+        shown: means over seeds of the numbers in :data:`SHOWN` and :data:`CAUSES`.
         sizes: for each class of sizes, its most octets and the mean of the 99th percentile of slowdowns.
         fault: the reason why it did not run.
+        last: the end of the interval that begins with the rank: how many are not surely worse, itself included.
+        among: the number of competitors.
+        actions: means over seeds of the counts of its actions, by their columns in the table of runs, and :data:`SENT`.
     """
 
     workload: Workload
@@ -61,6 +76,9 @@ class Standing:
     shown: Mapping[str, float]
     sizes: tuple[tuple[float, float], ...] = ()
     fault: str = ""
+    last: int = 0
+    among: int = 0
+    actions: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:
@@ -75,6 +93,7 @@ class Total:
     Attributes:
         competitor: the competitor.
         mean_rank: the mean of its ranks.
+        mean_last: the mean of the ends of their intervals.
         ranks: its ranks, by the names of the workloads.
         wins: how often it is first.
         ratio: the geometric mean of its ratios to the best, of those that are finite.
@@ -83,6 +102,7 @@ class Total:
 
     competitor: Competitor
     mean_rank: float
+    mean_last: float
     ranks: Mapping[str, int]
     wins: int
     ratio: float
@@ -118,6 +138,9 @@ def of_workload(workload: Workload, competitors: Sequence[Competitor], sweep: Sw
             _shown([run for run in runs if run["scheme"] == competitor.name]),
             _sizes([entry for entry in classes if entry["scheme"] == competitor.name], workload.judge.group),
             faults.get(competitor.name, ""),
+            len(competitors) - sum(surely_better(own, other, workload.judge) for other in values.values()),
+            len(competitors),
+            _actions([run for run in runs if run["scheme"] == competitor.name]),
         )
         for competitor in competitors
     ]
@@ -134,6 +157,7 @@ def totals(entries: Entries, standings: Mapping[str, Sequence[Standing]]) -> lis
             Total(
                 competitor,
                 sum(standing.rank for standing in own) / len(own),
+                sum(standing.last for standing in own) / len(own),
                 {standing.workload.name: standing.rank for standing in own},
                 sum(standing.rank == 1 for standing in own),
                 math.exp(sum(map(math.log, finite)) / len(finite)) if finite else math.inf,
@@ -167,7 +191,8 @@ def _rows(sweep: Sweep, table: str) -> list[_Row]:
 def _value(judge: Judge, run: _Row, classes: Sequence[_Row]) -> float:
     if not judge.of_flows:
         value = run[judge.metric]
-        return math.nan if value is None else float(value)
+        # A job that has not ended has no time.
+        return float(value) if value is not None else math.inf if judge.better == "less" else math.nan
     whole = next(entry for entry in _of_group(classes, judge.group) if _of_all_sizes(entry))
     flows, completed, value = whole["flows"], whole["completed"], whole[judge.metric]
     return math.inf if value is None or flows - completed > LEFT_SHARE * flows else float(value)
@@ -192,11 +217,20 @@ def _ratio(mean: float, best: float, judge: Judge) -> float:
 
 def _shown(runs: Sequence[_Row]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for key in SHOWN:
+    for key in (*SHOWN, *CAUSES):
         values = [float(value) for run in runs if (value := run[key]) is not None and math.isfinite(value)]
         if values:
             found[key] = sum(values) / len(values)
     return found
+
+
+def _actions(runs: Sequence[_Row]) -> dict[str, float]:
+    counted = [key for key in (runs[0] if runs else ()) if key == SENT or key.startswith(_ACTIONS)]
+    return {
+        key: sum(known) / len(known)
+        for key in counted
+        if (known := [float(run[key]) for run in runs if run[key] is not None])
+    }
 
 
 def _sizes(classes: Sequence[_Row], group: str | None) -> tuple[tuple[float, float], ...]:

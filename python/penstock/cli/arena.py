@@ -125,7 +125,7 @@ def _ranking(board: ArenaResults) -> "Table":
             table,
             str(place),
             total.competitor.name,
-            f"{total.mean_rank:.1f}",
+            f"{total.mean_rank:.1f} to {total.mean_last:.1f}",
             str(total.wins),
             prose.times(total.ratio),
             f"{total.completed} of {len(total.ranks)}",

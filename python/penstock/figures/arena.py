@@ -10,7 +10,7 @@ from penstock.arenas.arena_file import Workload
 from penstock.arenas.standings import Standing, Total
 from penstock.figures.panels import octets_scale
 from penstock.figures.style import DROP, FLOW_COLOURS, REFERENCE, Drawn, sheet, styled
-from penstock.metrics.registry import TITLED
+from penstock.metrics.registry import TITLED, WRITERS
 from penstock.quantity_text import octets
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def judged(standings: Sequence[Standing]) -> Drawn:
         figure = sheet(9.6, 1.1 + _ROW_IN * len(standings))
         left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
         finite = [value for standing in standings for value in standing.values if math.isfinite(value)]
-        logarithmic = judge.of_flows and bool(finite)
+        kind = TITLED[judge.metric].kind
+        logarithmic = (judge.of_flows or kind == "time") and bool(finite)
         if logarithmic:
             left.set_xscale("log")
         edge = max(finite, default=1.0) * (1.6 if logarithmic else 1.05)
@@ -78,11 +79,13 @@ def judged(standings: Sequence[Standing]) -> Drawn:
             elif standing.values:
                 left.plot([edge], [y], ">", color=DROP, markersize=6, clip_on=False)
         left.set_yticks(range(len(standings)), [standing.competitor.name for standing in standings])
-        left.invert_yaxis()
+        left.set_ylim(len(standings) - 0.4, -0.6)
         of = f" of {judge.group}" if judge.group else ""
         left.set_xlabel(f"{TITLED[judge.metric].title}{of}" + (", logarithmic" if logarithmic else ""))
         if logarithmic:
             _plain(left)
+        if kind in ("time", "rate", "octets"):
+            left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: WRITERS[kind](value)))
         _queue(right, standings)
     return figure
 
@@ -143,7 +146,7 @@ def beside_the_best(standings: Mapping[str, Standing]) -> Drawn:
         axes.set_xlim(0.97, edge)
         _plain(axes)
         axes.set_yticks(range(len(rows)), [standing.workload.title for standing in rows])
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("times the best, logarithmic")
     return figure
 

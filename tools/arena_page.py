@@ -1,0 +1,77 @@
+"""Writes the page of documentation with the ranks of arenas that have run.
+
+    for rate in 10g 100g 400g; do penstock arena $rate --seeds 3 --out results/arena/$rate; done
+    python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
+
+PAGE is docs/measurements/arena-ranks.md. All that is on it follows from the folders.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from penstock import Arena
+from penstock.arenas import prose, reasons
+from penstock.arenas.arena_file import OWN, read
+from penstock.arenas.standings import Total
+
+_HEAD = """\
+# Ranks of the arenas
+
+[Compare all schemes](../how-to/run-the-arena.md) has the rules. A rank is one more than the number of competitors of
+which every seed is better than each of one's own; its interval ends at the number of those that are not surely worse.
+Means are over the workloads. "Times the best" is a geometric mean over those that a competitor completed, so two
+are comparable only where both completed the same ones.
+
+```sh
+for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done
+python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
+```
+
+The second command writes this page.
+"""
+
+
+def main() -> None:
+    """Print the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, help="folders of `penstock arena`")
+    arenas = [Arena.open(folder) for folder in parser.parse_args().folders]
+    print(_HEAD.format(seeds=min(found.seeds for found in arenas)))
+    for found in arenas:
+        print("\n".join(_section(found)))
+
+
+def _section(found: Arena) -> Iterator[str]:
+    """Yield the lines of an arena: the ranks, what each workload came to, and why the first is first."""
+    totals, count = found.totals, len(found.entries.workloads)
+    seeds = "one seed" if found.seeds == 1 else f"{found.seeds} seeds"
+    yield f"## {found.entries.title.partition(':')[0]}\n"
+    every = {own.title: len(own.workloads) for own in map(read, OWN)}.get(found.entries.title, count)
+    ran = f"{count} workloads" if count == every else f"{count} of its {every} workloads"
+    yield f"{len(totals)} competitors, {ran}, {seeds}.\n"
+    yield "| | Competitor | Mean rank | First on | Times the best | Completed |"
+    yield "|---|---|---|---|---|---|"
+    for place, total in enumerate(totals, 1):
+        yield (
+            f"| {place} | `{total.competitor.name}` | {total.mean_rank:.1f} to {total.mean_last:.1f} | {total.wins} | "
+            f"{prose.times(total.ratio)} | {total.completed} of {count} |"
+        )
+    yield f"\n| Workload | First | Where `{totals[0].competitor.name}` stands, and why |"
+    yield "|---|---|---|"
+    for workload in found.entries.workloads:
+        says = prose.of_workload(found.standings[workload.name])[0]
+        yield f"| {workload.title} | {says} | {_first(found, totals[0], workload.name)} |"
+    yield ""
+
+
+def _first(found: Arena, total: Total, workload: str) -> str:
+    """Say where a competitor stands on a workload, why, and what it did."""
+    rows = found.standings[workload]
+    own = next(standing for standing in rows if standing.competitor is total.competitor)
+    why = reasons.wins(own, rows) if own.rank == 1 else reasons.loses(own, rows)
+    return " ".join(filter(None, [prose.place(own), why, reasons.actions(own)]))
+
+
+if __name__ == "__main__":
+    main()
