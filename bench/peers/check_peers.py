@@ -1,10 +1,10 @@
 """Runs Penstock on the situations of other simulators, and writes the page that holds its numbers against theirs.
 
-    python tools/check_peers.py [--write] [--only SITUATION,…] [--schemes SCHEME,…]
+    python bench/peers/check_peers.py [--write] [--only SITUATION,…] [--schemes SCHEME,…]
 
-tools/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A
+bench/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A
 line of numbers.csv agrees if Penstock's number is within 10 %, or of Jain's index within 0.03. Every other line has a
-cause in tools/peers/causes.toml, by file of either side; the exit status says whether there is a line without one.
+cause in bench/peers/causes.toml, by file of either side; the exit status says whether there is a line without one.
 --write renews docs/measurements/beside-other-simulators.md.
 
 HPCC's simulator sends a frame in whole nanoseconds, rounded down, so that lines here are as much faster: a frame of
@@ -30,8 +30,8 @@ from penstock.exchange import hpcc
 from penstock.exchange.importing import import_files
 from penstock.exchange.networks import of_topology
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tools" / "peers"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "bench" / "peers"
 PAGE = ROOT / "docs" / "measurements" / "beside-other-simulators.md"
 
 WITHIN = 0.1
@@ -481,11 +481,11 @@ def _short(value: float | None) -> str:
 
 HEAD = """# Beside other simulators
 
-*`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
+*`python bench/peers/check_peers.py --write` makes this page; `make verify` holds to its lines.*
 
 Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit
 40ccb05; for NDP csg-htsim, commit 841d9e7): the same networks, flows and parameters; their numbers are in
-`tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, a queue within a frame, packets sent
+`bench/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, a queue within a frame, packets sent
 again within two, a time in whole milliseconds within one. In the last column stand Penstock's number and, in brackets,
 the peer's. Causes are read from both programs' code; where one rule alone was changed to try it, the cause says so by a
 number.
