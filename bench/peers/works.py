@@ -87,12 +87,17 @@ class Pair:
 
 
 def over(document: Mapping[str, Any], laid: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with another laid over it: tables are joined, values replaced; `each` goes into every flow."""
+    """Return a table with another laid over it: tables are joined, values replaced.
+
+    `each` goes into every flow and load, and what is said of a kind of network into that kind alone.
+    """
     joined = dict(document)
     for key, value in laid.items():
         if key == "each":
             for kind in {"flow", "load"} & joined.keys():
                 joined[kind] = [over(table, value) for table in joined[kind]]
+        elif key == "topology":
+            joined[key] = {kind: over(table, value.get(kind, {})) for kind, table in joined[key].items()}
         elif isinstance(value, Mapping) and isinstance(joined.get(key), Mapping):
             joined[key] = over(joined[key], value)
         else:
