@@ -100,7 +100,8 @@ def daytone_configuration(topology: Topology, flows: Sequence[Flow], settings: M
     """
     rates = {rate_bps(at.rate) for at in topology.links}
     if len(rates) > 1:
-        raise ArgumentError(f"topology: rates {sorted(rates)} bit/s", "Daytone has one rate for all ports")
+        words = sorted({at.rate for at in topology.links})
+        raise ArgumentError(f"topology: links of {' and '.join(words)}", "Daytone has one rate for all ports")
     frame = int(settings["frame_octets"])
     gap_ns = Decimal(frame * 8) / Decimal(settings["rate_gbps"])
     if gap_ns != gap_ns.to_integral_value():

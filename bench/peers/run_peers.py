@@ -1,13 +1,14 @@
 """Runs the workloads of work/ in every simulator that is installed and in Penstock, and keeps what they say.
 
-    python bench/peers/run_peers.py [--only WORKLOAD,…] [--schemes SCHEME,…] [--files FOLDER] [--keep]
+    python bench/peers/run_peers.py [--only WORKLOAD,…] [--schemes SCHEME,…] [--files FOLDER] [--keep] [--write]
 
 A simulator is found by an environment variable; a line says which one is not there. `--files` writes the files of all
-simulators, installed or not, and runs nothing. `--keep` puts the numbers into runs.csv, whose other lines stay;
-`check_peers.py --write` makes the page from it. The exit status says whether a number differs without a cause.
+simulators, installed or not, and runs nothing. `--keep` puts the numbers into runs.csv, whose other lines stay.
+`--write` renews a section of docs/measurements/beside-other-simulators.md from it, and runs nothing without `--keep`.
+The exit status says whether a number differs without a cause.
 
-Time is that of the processor, of the whole process with its start, memory the largest resident set. Penstock runs by its
-command line, with results and without figures.
+Time is that of the processor, for the whole process and its start; memory is the largest resident set. Penstock runs by
+its command line, with results and without figures.
 """
 
 import argparse
@@ -23,12 +24,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from simulators import SIMULATORS, Simulator, percentiles
-from works import HERE, Pair, Work, pairs, work_of
-
+from agreement import Line, cause_of, needed, renew, short, table
 from penstock import PenstockError, Result
 from penstock.errors import ArgumentError
 from penstock.exchange import write
+from simulators import SIMULATORS, Simulator, percentiles
+from works import HERE, Pair, Work, pairs, work_of
 
 RUNS = HERE / "runs.csv"
 STEADY_FRAME = 1000
@@ -57,6 +58,11 @@ class Row:
     theirs: float
     ours: float
 
+    @property
+    def line(self) -> Line:
+        """The row as a line that agrees or not."""
+        return Line(self.work, self.scheme, self.metric, self.theirs, self.ours)
+
 
 def rows(path: Path = RUNS) -> list[Row]:
     """Return what runs.csv has.
@@ -68,8 +74,8 @@ def rows(path: Path = RUNS) -> list[Row]:
     with path.open(newline="", encoding="utf-8") as file:
         for number, line in enumerate(csv.DictReader(file), start=2):
             try:
-                values = float(line.pop("theirs")), float(line.pop("ours"))
-                found.append(Row(*line.values(), *values))
+                names = (line[key] for key in ("work", "simulator", "scheme", "metric"))
+                found.append(Row(*names, theirs=float(line["theirs"]), ours=float(line["ours"])))
             except (KeyError, TypeError, ValueError):
                 reason = "is not work,simulator,scheme,metric,theirs,ours"
                 raise ArgumentError(f"{path.name}: line {number} {reason}", "run run_peers.py --keep") from None
@@ -139,6 +145,42 @@ def steady(result: Result) -> dict[str, float]:
     return {"frames": float(frames), "wait_mean_us": waiting * summary["duration_s"] / frames * 1e6}
 
 
+HEADING = "The same work in several simulators"
+HEAD = """
+*`python bench/peers/run_peers.py --keep --write` makes this section, on a machine that has the programs.*
+
+A row is a run of a workload in another simulator, and in Penstock with that simulator's rules and parameters. Both are
+given one network and one list of flows, written from one scenario of `bench/peers/work`. A number agrees if it is
+within 10 %: mean, median, 99th percentile and maximum of the flow completion times; of sources at a steady rate the
+frames, and their mean wait. In the last column stand Penstock's number and, in brackets, the other's.
+
+Time and memory are those of whole processes. Penstock takes 0.27 s to start Python and to write a folder of results;
+ns-3's wheel compiles its bridge to Python at each start, in 12 s. `single` shows what a start takes. A process begins
+with 9 MiB of the one that starts it here.
+"""
+
+
+def section(found: Iterable[Row]) -> str:
+    """Return a section of the page: a row a run, and the causes of numbers that differ."""
+    groups: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in found:
+        groups.setdefault((row.simulator, row.scheme, row.work), {})[row.metric] = row
+    lines, beyond = [], []
+    for (simulator, scheme, work), of in sorted(groups.items()):
+        compared = [at.line for metric, at in of.items() if metric not in COST]
+        differ = [at for at in compared if not at.agrees]
+        beyond += differ
+        first = next(iter(compared))
+        cost = [f"{short(of[metric].theirs)} / {short(of[metric].ours)}" for metric in COST]
+        agree = f"{len(compared) - len(differ)} of {len(compared)}"
+        mean = f"{short(first.peer)} / {short(first.ours)}" if first.metric.startswith("fct") else ""
+        lines.append((simulator, f"`{scheme}`", work, mean, agree, *cost, ", ".join(at.text for at in differ)))
+    head = ("Simulator", "Scheme", "Workload", "Mean FCT, us", "Agree", "Processor, s", "Memory, MiB", "Beyond")
+    text = [HEAD.strip(), "", "Numbers before a stroke are the other simulator's, those after it Penstock's.", ""]
+    text += [*table(head, lines), ""]
+    return "\n".join([*text, "### Why these differ", "", *needed(beyond)] if beyond else text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run what is installed, print the numbers, and return the exit status."""
     parser = argparse.ArgumentParser(description="the same workloads in several simulators")
@@ -146,6 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--schemes", default="", metavar="SCHEME,…", help="tables of peers.toml, for instance nscc")
     parser.add_argument("--files", type=Path, metavar="FOLDER", help="write the files of all simulators, run nothing")
     parser.add_argument("--keep", action="store_true", help="put the numbers into bench/peers/runs.csv")
+    parser.add_argument("--write", action="store_true", help="renew the page from bench/peers/runs.csv")
     options = parser.parse_args(arguments)
     try:
         wanted = chosen(options.only, options.schemes)
@@ -156,7 +199,10 @@ def main(arguments: list[str] | None = None) -> int:
                 write(simulator.files(work, pair.settings(work)), folder)
                 print(folder)
             return 0
-        return run(wanted, kept=options.keep)
+        status = run(wanted, kept=options.keep) if options.keep or not options.write else 0
+        if options.write:
+            renew(HEADING, section(rows()))
+        return status
     except PenstockError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -187,12 +233,10 @@ def chosen(only: str, schemes: str) -> list[tuple[Pair, Work]]:
 
 def run(wanted: list[tuple[Pair, Work]], *, kept: bool) -> int:
     """Run what is wanted and installed; return whether all numbers agree or have causes."""
-    from check_peers import CAUSES, Line  # noqa: PLC0415  (it makes the page from rows of this module)
-
     missing = dict.fromkeys(pair.simulator for pair, _ in wanted if SIMULATORS[pair.simulator].program() is None)
     for name in missing:
-        at = SIMULATORS[name]
-        print(f"{name}: not run: let the environment variable {at.variable} name {at.wanted}")
+        absent = SIMULATORS[name]
+        print(f"{name}: not run: let the environment variable {absent.variable} name {absent.wanted}")
     bad = 0
     for pair, work in wanted:
         simulator = SIMULATORS[pair.simulator]
@@ -209,12 +253,11 @@ def run(wanted: list[tuple[Pair, Work]], *, kept: bool) -> int:
             keep(new)
         print(f"{work.name} {pair.simulator} {pair.name} ({took:.0f} s)")
         for at in new:
-            line = Line(at.work, at.scheme, at.metric, at.theirs, at.ours)
-            cause = next((cause.text for cause in CAUSES if cause.covers(line)), "")
-            differs = at.metric not in COST and not line.agrees
-            bad += differs and not cause
-            note = f"  DIFFERS: {cause or 'no cause is known'}" if differs else ""
-            print(f"  {at.metric:14} {at.theirs:10.4g} there {at.ours:10.4g} here{note}")
+            differs = at.metric not in COST and not at.line.agrees
+            cause = cause_of(at.line)
+            bad += differs and cause is None
+            note = f"  DIFFERS: {cause.text if cause else 'no cause is known'}" if differs else ""
+            print(f"  {at.metric:14} {at.theirs:10.4g} there {at.ours:10.4g} here{note}", flush=True)
     return 1 if bad else 0
 
 

@@ -20,11 +20,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from foreign_files import daytone_configuration, hpcc_configuration
 from numpy.typing import NDArray
-from works import HERE, Work
-
 from penstock.errors import ArgumentError
 from penstock.exchange import hpcc_completions
 from penstock.exchange.hpcc import Flows
+from works import HERE, Work
 
 Times = NDArray[np.float64]
 
@@ -61,7 +60,7 @@ class Simulator(ABC):
         """Return the program that the variable's value means."""
         return named
 
-    def environment(self, program: Path) -> dict[str, str]:  # noqa: ARG002
+    def environment(self, program: Path) -> dict[str, str]:
         """Return the environment variables that it needs."""
         return {}
 
@@ -110,11 +109,11 @@ class HpccNs3(Simulator):
             "config.txt": hpcc_configuration(rates, settings, stop_s=self.LATER_S + 0.2),
         }
 
-    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:  # noqa: ARG002
+    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:
         """Return the command line."""
         return [str(program), "config.txt"]
 
-    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
         """Read fct.txt."""
         done = hpcc_completions.parse((folder / "fct.txt").read_text(encoding="utf-8"), "fct.txt")
         return percentiles(np.array([at.fct_ns / 1000 for at in done]), len(work.flows))
@@ -129,7 +128,7 @@ class Htsim(Simulator):
     """The line of a flow that ended: its number from `FIRST`, and the time, us."""
     FIRST: ClassVar[int]
 
-    def files(self, work: Work, settings: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
+    def files(self, work: Work, settings: Mapping[str, str]) -> dict[str, str]:
         """Return the network, whose queues it sizes itself, and the connections."""
         tiers = tuple(replace(tier, queue_up=None, queue_down=None) for tier in work.fabric.tiers)
         starts = self.starts(work)
@@ -152,7 +151,7 @@ class Htsim(Simulator):
             raise ArgumentError(f"{work.name}: a flow waits for another", "write a start")
         return [round((start or 0) / self.PICOSECONDS) for start in starts]
 
-    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
         """Read the lines of flows that ended."""
         starts_us = [start * self.PICOSECONDS / 1e6 for start in self.starts(work)]
         ended = [(int(found[1]) - self.FIRST, float(found[2])) for found in self.ENDED.finditer(printed)]
@@ -211,11 +210,11 @@ class Ns3(Simulator):
             "settings.json": json.dumps(dict(settings)) + "\n",
         }
 
-    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:  # noqa: ARG002
+    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:
         """Return the command line."""
         return [str(program), str(HERE / "ns3_flows.py"), "."]
 
-    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
         """Read the lines of JSON: the microseconds of each flow that ended."""
         times = [json.loads(line)["took_us"] for line in printed.splitlines() if line.startswith("{")]
         return percentiles(np.array(times), len(work.flows))
@@ -232,11 +231,11 @@ class Daytone(Simulator):
         """Return its configuration."""
         return {"configuration.toml": daytone_configuration(work.topology, work.flows, settings)}
 
-    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:  # noqa: ARG002
+    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:
         """Return the command line."""
         return [str(program), "configuration.toml"]
 
-    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
         """Read the last line of each flow in sinks.csv: packets, and the mean of their waits in queues."""
         text = (folder / "output" / "sinks.csv").read_text(encoding="utf-8")
         last = {row["flow_id"]: row for row in csv.DictReader(io.StringIO(text))}
