@@ -74,8 +74,8 @@ def rows(path: Path = RUNS) -> list[Row]:
     with path.open(newline="", encoding="utf-8") as file:
         for number, line in enumerate(csv.DictReader(file), start=2):
             try:
-                names = (line[key] for key in ("work", "simulator", "scheme", "metric"))
-                found.append(Row(*names, theirs=float(line["theirs"]), ours=float(line["ours"])))
+                values = float(line["theirs"]), float(line["ours"])
+                found.append(Row(line["work"], line["simulator"], line["scheme"], line["metric"], *values))
             except (KeyError, TypeError, ValueError):
                 reason = "is not work,simulator,scheme,metric,theirs,ours"
                 raise ArgumentError(f"{path.name}: line {number} {reason}", "run run_peers.py --keep") from None

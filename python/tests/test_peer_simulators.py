@@ -1,4 +1,4 @@
-"""Penstock beside numbers of other simulators: the quick lines of bench/peers/check_peers.py; `make verify` runs them all."""
+"""Penstock beside numbers of other simulators: quick lines of bench/peers/check_peers.py; `make verify` runs all."""
 
 from typing import Any
 
