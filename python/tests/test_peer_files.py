@@ -58,14 +58,14 @@ def test_thresholds_stand_for_each_rate_and_are_those_of_dcqcn_without_a_setting
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"CC_MODE": "1", "RATE_AI": "1Mb/s", "RATE_HAI": "1Mb/s", "RATE_DEC": "2"}, "RATE_DEC: config.txt has no"),
         ({"RATE_AI": "1Mb/s", "RATE_HAI": "1Mb/s"}, "CC_MODE: has no value"),
     ],
 )
-def test_a_configuration_with_a_wrong_key_is_refused(settings: dict[str, str], told: str) -> None:
-    with pytest.raises(ArgumentError, match=told):
+def test_a_configuration_with_a_wrong_key_is_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
         foreign_files.hpcc_configuration(["100Gbps"], settings, stop_s=3)
 
 
@@ -163,7 +163,7 @@ def test_what_a_simulator_says_is_read(
     assert simulator.numbers(tmp_path, printed, TWO_LEAVES)[metric] == pytest.approx(value)
 
 
-def test_a_flow_that_did_not_end_is_told() -> None:
+def test_a_flow_that_did_not_end_is_named() -> None:
     with pytest.raises(ArgumentError, match="0 of 1 flows ended"):
         simulators.UetHtsim().numbers(Path(), "Starting simulation\n.Done\n", TWO_LEAVES)
 
@@ -190,32 +190,32 @@ def test_settings_are_laid_over_a_workload_and_its_own_come_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('[x]\nsimulator = "ns-3"\nwork = []\nthere = {}\n', "peers.toml: x.there: unknown key"),
         ('[x]\nwork = ["incast"]\n', "peers.toml: x: has no simulator"),
     ],
 )
-def test_a_wrong_table_of_pairs_is_refused(text: str, told: str) -> None:
-    with pytest.raises(ArgumentError, match=told):
+def test_a_wrong_table_of_pairs_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
         works.pairs(text)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--only", "incst"], "incst: no such workload"),
         (["--schemes", "hpc"], "--schemes hpc: not in peers.toml"),
     ],
 )
 def test_an_unknown_name_ends_with_status_2(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_peers.main(arguments) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_what_is_not_installed_is_told_in_a_line(
+def test_what_is_not_installed_is_named_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for at in simulators.SIMULATORS.values():
@@ -250,9 +250,7 @@ def test_a_program_is_run_beside_penstock(
 @pytest.mark.runs
 def test_four_sources_in_turn_wait_as_computed_by_hand(tmp_path: Path) -> None:
     """Each 400 ns four frames come 50 ns apart, and a frame takes 80: they wait 0, 30, 60 and 90 ns."""
-    (pair,) = (
-        at for at in works.pairs((works.HERE / "peers.toml").read_text(encoding="utf-8")) if at.name == "paced"
-    )
+    (pair,) = (at for at in works.pairs((works.HERE / "peers.toml").read_text(encoding="utf-8")) if at.name == "paced")
     numbers = run_peers.in_penstock(pair, works.work_of("paced"), tmp_path, "receiver")
     assert numbers["frames"] == 4000
     assert numbers["wait_mean_us"] == pytest.approx(0.045, abs=1e-6)
