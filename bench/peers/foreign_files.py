@@ -92,7 +92,7 @@ def daytone_configuration(topology: Topology, flows: Sequence[Flow], settings: M
 
     Args:
         topology: the network.
-        flows: sources of so many octets.
+        flows: each is a source of its octets.
         settings: `rate_gbps` of each source, and `frame_octets`.
 
     Raises:

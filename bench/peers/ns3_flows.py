@@ -136,7 +136,7 @@ def discipline(mark_packets: int, rate: str, longest: int = BUFFER_PACKETS) -> A
 
 
 def add_flow(nodes: Any, reached: Any, number: int, source: int, destination: int, octets: int, start_s: float) -> None:
-    """Adds a flow of so many octets, each to a port of its receiver that no other has."""
+    """Adds a flow, to a port of its receiver that no other has."""
     port = 1000 + number
     anywhere = ns.InetSocketAddress(ns.Ipv4Address.GetAny(), port).ConvertTo()
     sink = ns.PacketSinkHelper("ns3::TcpSocketFactory", anywhere).Install(nodes.Get(destination))
