@@ -216,7 +216,7 @@ class Ns3(Simulator):
 
     def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
         """Read the lines of JSON: the microseconds of each flow that ended."""
-        times = [json.loads(line)["took_us"] for line in printed.splitlines() if line.startswith("{")]
+        times = [json.loads(line)["took_us"] for line in printed.splitlines() if line.startswith('{"flow": ')]
         return percentiles(np.array(times), len(work.flows))
 
 

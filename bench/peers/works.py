@@ -52,6 +52,22 @@ class Work:
         return htsim.parse_fabric(export(self.exported, to="htsim")["network.topo"], self.name)
 
     @property
+    def listed(self) -> Mapping[str, Any]:
+        """The scenario with every flow of a load in a list: how many there are depends on the rates of links."""
+        if "load" not in self.document:
+            return self.document
+        flows = [
+            {
+                "from": f"h{at.source}",
+                "to": f"h{at.destination}",
+                "size": f"{at.octets} octets",
+                "start": f"{at.start} s",
+            }
+            for at in self.flows
+        ]
+        return {key: value for key, value in self.document.items() if key != "load"} | {"flow": flows}
+
+    @property
     def hosts(self) -> int:
         """The number of hosts."""
         return self.topology.nodes - len(self.topology.switches)
@@ -78,7 +94,7 @@ class Pair:
         Raises:
             ScenarioError: a value of peers.toml is not legal.
         """
-        laid = over(work.document, self.here)
+        laid = over(work.listed, self.here)
         return Scenario(**over(laid, self.on.get(work.name, {}).get("here", {})))
 
     def settings(self, work: Work) -> dict[str, str]:

@@ -136,7 +136,7 @@ Flow Uec_0_1 flowId 1 uecSrc 0 finished at 10.5 total messages 1 total packets 4
 .Done
 """
 CSG_SAID = "Flow Ndp_0_1 flow_id 1 finished at 10.5 total bytes 6000\n"
-NS3_SAID = 'warning: of the bridge\n{"flow": 0, "took_us": 8.25}\n'
+NS3_SAID = '{ a line of the bridge\n{"flow": 0, "took_us": 8.25}\n'
 SINKS = """\
 id,flow_id,start_time,end_time,received_packets,received_sizes,queueing_delay_mean,one_way_delay_mean
 7,0,0.0,1.0,5,5000,3e-8,2.459200000000008e-7
@@ -187,6 +187,23 @@ def test_settings_are_laid_over_a_workload_and_its_own_come_last() -> None:
     assert "3 MB" not in text
     assert pair.settings(TWO_LEAVES) == {"paths": "8", "end": "5"}
     assert pair.settings(STAR) == {"paths": "1", "end": "5"}
+
+
+def test_the_flows_of_a_load_do_not_depend_on_the_rates_of_a_pair() -> None:
+    work = works.work_of("websearch")
+    faster = works.Pair(
+        *("x", "hpcc-ns3", ("websearch",)),
+        here={
+            "scheme": "none",
+            "each": {"transport": "go-back-n"},
+            "topology": {"leaf-spine": {"host_rate": "130 Gbps"}},
+        },
+        theirs={},
+        on={},
+    )
+    flows = faster.scenario(work).describe()["flows"]
+    assert [at["size_octets"] for at in flows] == [at.octets for at in work.flows]
+    assert [round((at["start_s"] or 0) * 1e9) for at in flows] == [round(float(at.start) * 1e9) for at in work.flows]
 
 
 @pytest.mark.parametrize(
