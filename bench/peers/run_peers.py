@@ -154,10 +154,10 @@ given one network and one list of flows, written from one scenario of `bench/pee
 within 10 %: mean, median, 99th percentile and maximum of the flow completion times; of sources at a steady rate the
 frames, and their mean wait. In the last column stand Penstock's number and, in brackets, the other's.
 
-Time and memory are those of whole processes, measured once on two shared cores. `single` shows what a start takes: for
-Penstock, which starts Python and writes a folder of results, 0.3 s. ns-3's wheel compiles its bridge to Python, in 13 s.
-Penstock's extension is that of a checkout, with one engine for all schemes. A process begins with the 9 MiB of the one
-that starts it here, so that no smaller figure is seen.
+Time and memory are those of whole processes, measured once on two shared cores. `single` shows what a start takes:
+0.3 s for Penstock, which starts Python and writes a folder of results; 13 s for ns-3's wheel, which compiles its bridge
+to Python. Penstock's extension is that of a checkout, with one engine for all schemes. A process begins with the 9 MiB
+of the one that starts it here, so that no smaller figure is seen.
 """
 
 
