@@ -63,6 +63,16 @@ class Row:
         """The row as a line that agrees or not."""
         return Line(self.work, self.scheme, self.metric, self.theirs, self.ours)
 
+    @property
+    def differs(self) -> bool:
+        """Whether it is a number of the network that does not agree."""
+        return self.metric not in COST and not self.line.agrees
+
+    @property
+    def pair(self) -> str:
+        """Both numbers."""
+        return f"{short(self.theirs)} / {short(self.ours)}"
+
 
 def rows(path: Path = RUNS) -> list[Row]:
     """Return what runs.csv has.
@@ -152,7 +162,8 @@ HEAD = """
 A row is a run of a workload in another simulator, and in Penstock with that simulator's rules and parameters. Both are
 given one network and one list of flows, written from one scenario of `bench/peers/work`. A number agrees if it is
 within 10 %: mean, median, 99th percentile and maximum of the flow completion times; of sources at a steady rate the
-frames, and their mean wait. In the last column stand Penstock's number and, in brackets, the other's.
+frames, and their mean wait. The number before a stroke is the other simulator's, that after it Penstock's; bold ones
+do not agree.
 
 Time and memory are those of whole processes, measured once on two shared cores. `single` shows what a start takes:
 0.3 s for Penstock, which starts Python and writes a folder of results; 13 s for ns-3's wheel, which compiles its bridge
@@ -161,25 +172,35 @@ of the one that starts it here, so that no smaller figure is seen.
 """
 
 
+COLUMNS = {
+    "fct_mean_us": "Mean, us",
+    "fct_p50_us": "Median",
+    "fct_p99_us": "99 %",
+    "fct_max_us": "Longest",
+    "frames": "Frames",
+    "wait_mean_us": "Mean wait, us",
+    "cpu_s": "Processor, s",
+    "memory_mib": "Memory, MiB",
+}
+"""The heads of the metrics' columns."""
+
+
 def section(found: Iterable[Row]) -> str:
-    """Return a section of the page: a row a run, and the causes of numbers that differ."""
-    groups: dict[tuple[str, str, str], dict[str, Row]] = {}
+    """Return a section of the page: a table for each set of metrics, a row a run, and the causes of what differs."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in found:
-        groups.setdefault((row.simulator, row.scheme, row.work), {})[row.metric] = row
-    lines, beyond = [], []
+        groups.setdefault((row.simulator, row.scheme, row.work), []).append(row)
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
     for (simulator, scheme, work), of in sorted(groups.items()):
-        compared = [at.line for metric, at in of.items() if metric not in COST]
-        differ = [at for at in compared if not at.agrees]
-        beyond += differ
-        first = next(iter(compared))
-        cost = [f"{short(of[metric].theirs)} / {short(of[metric].ours)}" for metric in COST]
-        agree = f"{len(compared) - len(differ)} of {len(compared)}"
-        mean = f"{short(first.peer)} / {short(first.ours)}" if first.metric.startswith("fct") else ""
-        lines.append((simulator, f"`{scheme}`", work, mean, agree, *cost, ", ".join(at.text for at in differ)))
-    head = ("Simulator", "Scheme", "Workload", "Mean FCT, us", "Agree", "Processor, s", "Memory, MiB", "Beyond")
-    text = [HEAD.strip(), "", "Numbers before a stroke are the other simulator's, those after it Penstock's.", ""]
-    text += [*table(head, lines), ""]
-    return "\n".join([*text, "### Why these differ", "", *needed(beyond)] if beyond else text)
+        cells = [f"**{at.pair}**" if at.differs else at.pair for at in of]
+        tables.setdefault(tuple(at.metric for at in of), []).append([simulator, f"`{scheme}`", work, *cells])
+    text = [HEAD.strip()]
+    for metrics, lines in sorted(tables.items(), reverse=True, key=lambda at: len(at[1])):
+        text += ["", *table(("Simulator", "Scheme", "Workload", *(COLUMNS[metric] for metric in metrics)), lines)]
+    compared = [row for of in groups.values() for row in of if row.metric not in COST]
+    beyond = [row.line for row in compared if row.differs]
+    text += ["", f"{len(compared) - len(beyond)} of {len(compared)} numbers agree."]
+    return "\n".join([*text, "", "### Why these differ", "", *needed(beyond)] if beyond else text)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -254,10 +275,9 @@ def run(wanted: list[tuple[Pair, Work]], *, kept: bool) -> int:
             keep(new)
         print(f"{work.name} {pair.simulator} {pair.name} ({took:.0f} s)")
         for at in new:
-            differs = at.metric not in COST and not at.line.agrees
             cause = cause_of(at.line)
-            bad += differs and cause is None
-            note = f"  DIFFERS: {cause.text if cause else 'no cause is known'}" if differs else ""
+            bad += at.differs and cause is None
+            note = f"  DIFFERS: {cause.text if cause else 'no cause is known'}" if at.differs else ""
             print(f"  {at.metric:14} {at.theirs:10.4g} there {at.ours:10.4g} here{note}", flush=True)
     return 1 if bad else 0
 

@@ -291,8 +291,7 @@ def test_rows_replace_those_of_the_same_run(tmp_path: Path) -> None:
 def test_the_page_has_the_rows_that_are_kept_and_each_difference_a_cause() -> None:
     found = run_peers.rows()
     assert run_peers.section(found).strip() in agreement.PAGE.read_text(encoding="utf-8")
-    beyond = [at.line for at in found if at.metric not in run_peers.COST and not at.line.agrees]
-    assert [at for at in beyond if agreement.cause_of(at) is None] == []
+    assert [at for at in found if at.differs and agreement.cause_of(at.line) is None] == []
 
 
 def test_a_section_of_the_page_is_renewed_alone(tmp_path: Path) -> None:
