@@ -5,7 +5,7 @@
 A simulator is found by an environment variable; a line says which one is not there. `--files` writes the files of all
 simulators, installed or not, and runs nothing. `--keep` puts the numbers into runs.csv, whose other lines stay.
 `--write` renews a section of docs/measurements/beside-other-simulators.md from it, and runs nothing without `--keep`.
-The exit status says whether a number differs without a cause.
+The exit status says whether a run fails, or a number differs without a cause.
 
 Time is that of the processor, for the whole process and its start; memory is the largest resident set. Penstock runs by
 its command line, with results and without figures.
@@ -267,8 +267,13 @@ def run(wanted: list[tuple[Pair, Work]], *, kept: bool) -> int:
             continue
         with TemporaryDirectory(prefix="peers-") as name:
             begun = time.monotonic()
-            theirs = in_simulator(simulator, program, pair, work, Path(name) / "theirs")
-            ours = in_penstock(pair, work, Path(name) / "here", simulator.ends)
+            try:
+                theirs = in_simulator(simulator, program, pair, work, Path(name) / "theirs")
+                ours = in_penstock(pair, work, Path(name) / "here", simulator.ends)
+            except (PenstockError, OSError) as error:
+                print(f"{work.name} {pair.simulator} {pair.name}: failed: {error}", flush=True)
+                bad += 1
+                continue
             took = time.monotonic() - begun
         new = [Row(work.name, pair.simulator, pair.name, metric, theirs[metric], ours[metric]) for metric in theirs]
         if kept:

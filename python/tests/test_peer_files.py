@@ -232,6 +232,20 @@ def test_an_unknown_name_ends_with_status_2(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.runs
+def test_a_program_that_fails_is_named_with_what_it_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "htsim_uec"
+    program.write_text("#!/bin/sh\necho No such topology\nexit 3\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("HTSIM_UEC", str(program))
+    assert run_peers.main(["--only", "single", "--schemes", "nscc"]) == 1
+    said = capsys.readouterr().out
+    assert "single uet-htsim nscc: failed" in said
+    assert "ended with 3:\nNo such topology" in said
+
+
 def test_what_is_not_installed_is_named_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
