@@ -103,7 +103,7 @@ def laid(nodes: Any, links: list[list[str]], switches: set[str], mark_packets: i
         helper.SetQueue("ns3::DropTailQueue", "MaxSize", ns.StringValue("1p"))
         devices = helper.Install(nodes.Get(int(first)), nodes.Get(int(second)))
         for place, node in enumerate((first, second)):
-            waits = discipline(mark_packets, rate) if node in switches else discipline(0, rate, 100_000)
+            waits = discipline(mark_packets, rate) if node in switches else turns()
             waits.Install(devices.Get(place))
         given.SetBase(ns.Ipv4Address(f"10.{number // 256}.{number % 256}.0"), ns.Ipv4Mask("255.255.255.0"))
         reached = given.Assign(devices)
@@ -113,10 +113,23 @@ def laid(nodes: Any, links: list[list[str]], switches: set[str], mark_packets: i
     return addresses
 
 
-def discipline(mark_packets: int, rate: str, longest: int = BUFFER_PACKETS) -> Any:
-    """Returns a queue discipline: the end of the queue is lost, or a threshold of its length marks."""
+def turns() -> Any:
+    """Returns the queue discipline of a host: flows take turns, as in Penstock's hosts, and nothing is lost."""
     helper = ns.TrafficControlHelper()
-    limit = ns.StringValue(f"{longest}p")
+    settings = {
+        "MaxSize": ns.StringValue("100000p"),
+        # CoDel, which drops what waits for longer than this, never acts.
+        "Target": ns.StringValue("100s"),
+        "Interval": ns.StringValue("1000s"),
+    }
+    helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", *(word for pair in settings.items() for word in pair))
+    return helper
+
+
+def discipline(mark_packets: int, rate: str) -> Any:
+    """Returns the queue discipline of a switch: the end of the queue is lost, or a threshold of its length marks."""
+    helper = ns.TrafficControlHelper()
+    limit = ns.StringValue(f"{BUFFER_PACKETS}p")
     if not mark_packets:
         helper.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", limit)
         return helper
