@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import agreement
+import check_peers
 import foreign_files
 import pytest
 import run_peers
@@ -317,3 +318,13 @@ def test_a_section_of_the_page_is_renewed_alone(tmp_path: Path) -> None:
     assert page.read_text(encoding="utf-8") == "# Page\n\n## One\n\nnew\n\n## Two\n\nlast\n"
     with pytest.raises(ArgumentError, match="has not one heading Three"):
         agreement.renew("Three", "x", page)
+
+
+def test_a_part_of_the_recorded_numbers_does_not_replace_the_section(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = agreement.PAGE.read_bytes()
+    monkeypatch.setattr("sys.argv", ["check_peers.py", "--write", "--only", "S5"])
+    assert check_peers.main() == 2
+    assert "--write: the page has all situations" in capsys.readouterr().err
+    assert agreement.PAGE.read_bytes() == before
