@@ -98,9 +98,9 @@ lint: .venv/.dev check-test
 	$(BIN)/python tools/pin_hashes.py --check
 	$(BIN)/python tools/lesson_notebooks.py --check
 	$(BIN)/python tools/front_page.py --check
-	$(BIN)/python -m ruff check python tools papers rtl lab/tests
-	$(BIN)/python -m ruff format --check python tools papers rtl lab/tests
-	$(BIN)/python -m mypy python/penstock python/tests tools
+	$(BIN)/python -m ruff check python tools bench papers rtl lab/tests
+	$(BIN)/python -m ruff format --check python tools bench papers rtl lab/tests
+	$(BIN)/python -m mypy python/penstock python/tests tools bench/peers
 	$(BIN)/python -m mypy rtl/tools
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
@@ -170,7 +170,7 @@ verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/headroom_endurance.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
-	$(BIN)/python tools/check_peers.py
+	$(BIN)/python bench/peers/check_peers.py
 	$(BIN)/python tools/sweep_trial.py
 	$(BIN)/python tools/check_ray.py
 	.build/ray/bin/python tools/sweep_efficiency.py --ray

@@ -279,7 +279,7 @@ def forbidden_names() -> list[str]:
 def long_files() -> list[str]:
     """Source files that no longer fit in a head. Unit tests do not count."""
     breaches = []
-    for folder in ("crates", "examples", "python", "tools", "papers", "rtl", "lab"):
+    for folder in ("bench", "crates", "examples", "python", "tools", "papers", "rtl", "lab"):
         for path in sources(ROOT / folder):
             lines = without_tests(path).count("\n")
             if lines > LINES_MAX and str(path.relative_to(ROOT)) not in GENERATED:
@@ -315,7 +315,7 @@ def long_ones() -> list[str]:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """The files with text, each with its name from the root."""
-    folders = ("crates", "docs", "examples", "lab", "papers", "python", "rtl", "tools")
+    folders = ("bench", "crates", "docs", "examples", "lab", "papers", "python", "rtl", "tools")
     files = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in TEXT_SUFFIXES]
     files += [path for folder in folders for path in sources(ROOT / folder, TEXT_SUFFIXES)]
     for path in files:

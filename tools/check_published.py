@@ -3,7 +3,7 @@
     python tools/check_published.py [--write] [--only NAME]…
 
 - uet-htsim (commit 40ccb05): `validate_uec_sender.txt` with its record `validate_uec_sender.out`, both in
-  `htsim/sim/datacenter`. tools/peers/htsim has its connection matrices and fabrics.
+  `htsim/sim/datacenter`. bench/peers/htsim has its connection matrices and fabrics.
 - astra-network-analytical (commit 599a047): `test/test_congestion_aware.cpp` and `test/test_congestion_unaware.cpp`.
 - astra-sim (commit 518bd51): `tests/rt_template/refs/stdout.txt`.
 
@@ -25,7 +25,7 @@ from penstock.exchange.htsim import Connection, Matrix
 from penstock.exchange.importing import import_files
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tools" / "peers" / "htsim"
+DATA = ROOT / "bench" / "peers" / "htsim"
 PAGE = ROOT / "docs" / "measurements" / "jobs-beside-others.md"
 
 WITHIN = 0.1

@@ -1,7 +1,8 @@
-"""Penstock beside numbers of other simulators: the quick lines of tools/check_peers.py; `make verify` runs them all."""
+"""Penstock beside numbers of other simulators: quick lines of bench/peers/check_peers.py; `make verify` runs all."""
 
 from typing import Any
 
+import agreement
 import check_peers
 import pytest
 
@@ -10,7 +11,7 @@ def _beyond(situation: str, scheme: str, *metrics: str) -> list[Any]:
     """Return the lines that do not agree, of those with one of these beginnings."""
     lines = [
         at
-        for at in check_peers.lines()
+        for at in agreement.lines()
         if (at.situation, at.scheme) == (situation, scheme) and at.metric.startswith(metrics)
     ]
     assert len(lines) >= len(metrics), "the peer has such numbers"
@@ -97,7 +98,7 @@ def test_entropy_values_balance_as_in_their_authors_program(situation: str, sche
 
 
 def test_a_line_without_agreement_fails() -> None:
-    assert not check_peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 111.0).agrees
-    assert check_peers.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 109.0).agrees
-    assert not check_peers.Line("S1-n2", "hp", "jain", 0.99, 0.95).agrees
-    assert check_peers.Line("S1-n2", "hp", "queue_mean_octets.0->3", 0.0, 1_000.0).agrees
+    assert not agreement.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 111.0).agrees
+    assert agreement.Line("S1-n2", "hp", "goodput_sum_bps", 100.0, 109.0).agrees
+    assert not agreement.Line("S1-n2", "hp", "jain", 0.99, 0.95).agrees
+    assert agreement.Line("S1-n2", "hp", "queue_mean_octets.0->3", 0.0, 1_000.0).agrees

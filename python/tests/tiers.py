@@ -29,6 +29,7 @@ UNIT = frozenset(
         "test_paper_sliding_mode",
         "test_paper_todays_schemes",
         "test_paper_training",
+        "test_peer_files",
         "test_quantity",
         "test_recipes",
         "test_reproduce_grid",

@@ -104,7 +104,7 @@ const ELSEWHERE: &[Elsewhere] = &[
         scheme: "nscc",
         jain: 0.994,
         long: FAIR,
-        why: "of eight flows of 1 MB into one port at 100 Gb/s, uet-htsim (40ccb05) ends the first after 559 us and the last after 676 (tools/peers, \
+        why: "of eight flows of 1 MB into one port at 100 Gb/s, uet-htsim (40ccb05) ends the first after 559 us and the last after 676 (bench/peers, \
             H-inc8)",
     },
 ];

@@ -130,7 +130,7 @@ fn swift_paces_below_one_frame() {
 }
 
 /// Li et al. 2019: 95 % of the line, and a queue near zero, under incast: 2.6 KB are four hundredths of what the line holds in T. The
-/// longest queue has no frame of each source, as in HPCC's simulator (tools/peers: 13 080 octets with 32 sources).
+/// longest queue has no frame of each source, as in HPCC's simulator (bench/peers: 13 080 octets with 32 sources).
 /// With eta = 1 nothing is left free, and the queue is half as long again.
 #[test]
 fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {

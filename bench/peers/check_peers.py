@@ -1,10 +1,10 @@
 """Runs Penstock on the situations of other simulators, and writes the page that holds its numbers against theirs.
 
-    python tools/check_peers.py [--write] [--only SITUATION,…] [--schemes SCHEME,…]
+    python bench/peers/check_peers.py [--write] [--only SITUATION,…] [--schemes SCHEME,…]
 
-tools/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A
+bench/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A
 line of numbers.csv agrees if Penstock's number is within 10 %, or of Jain's index within 0.03. Every other line has a
-cause in tools/peers/causes.toml, by file of either side; the exit status says whether there is a line without one.
+cause in bench/peers/causes.toml, by file of either side; the exit status says whether there is a line without one.
 --write renews docs/measurements/beside-other-simulators.md.
 
 HPCC's simulator sends a frame in whole nanoseconds, rounded down, so that lines here are as much faster: a frame of
@@ -13,34 +13,23 @@ which lines are faster still.
 """
 
 import argparse
-import csv
-import fnmatch
 import re
 import sys
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from penstock import Scenario
+from agreement import DATA, UNCOMPARED, WITHIN, Line, cause_of, lines, needed, renew, short, table
+from penstock import PenstockError, Scenario
+from penstock.errors import ArgumentError
 from penstock.exchange import hpcc
 from penstock.exchange.importing import import_files
 from penstock.exchange.networks import of_topology
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tools" / "peers"
-PAGE = ROOT / "docs" / "measurements" / "beside-other-simulators.md"
-
-WITHIN = 0.1
-JAIN_WITHIN = 0.03
 SEEDS = 5
 """Runs of DCQCN with flows without end, whose mean is compared: its marks are drawn."""
-SMALL = {"queue": 1100, "ms_to": 1, "packets_sent_again": 2}
-"""A queue within a frame of the peer's agrees, a time in whole milliseconds within one, packets within two."""
-
 NS_OF_FRAME = {1048: 83, 1056: 84, 1090: 87}
 """Nanoseconds that a frame takes at 100 Gb/s in HPCC's simulator."""
 TRANSPORT_FRAME = 1062
@@ -98,65 +87,6 @@ SETTINGS = {
     "dctcp_k40": _dctcp("40 KB"),
     "dctcp_k40_ai1923": _dctcp("40 KB", "AI1923"),
 }
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why lines of these situations, schemes and metrics differ; patterns as of file names."""
-
-    situations: str
-    schemes: str
-    metrics: str
-    text: str
-
-    def covers(self, line: "Line") -> bool:
-        """Whether the line is one of them."""
-        pairs = ((self.situations, line.situation), (self.schemes, line.scheme), (self.metrics, line.metric))
-        return all(fnmatch.fnmatchcase(name, pattern) for pattern, name in pairs)
-
-
-def _causes(kind: str) -> tuple[Cause, ...]:
-    with (DATA / "causes.toml").open("rb") as file:
-        return tuple(Cause(**entry) for entry in tomllib.load(file)[kind])
-
-
-UNCOMPARED = _causes("uncompared")
-"""Lines that are not compared, and why."""
-
-CAUSES = _causes("cause")
-"""Why lines differ."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A number of a peer, and Penstock's where it has one."""
-
-    situation: str
-    scheme: str
-    metric: str
-    peer: float
-    ours: float | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether Penstock's number is near the peer's."""
-        if self.ours is None:
-            return False
-        apart = 0.0 if self.ours == self.peer else abs(self.ours - self.peer)
-        if self.metric.startswith("jain"):
-            return apart <= JAIN_WITHIN
-        small = next((at for metric, at in SMALL.items() if self.metric.startswith(metric)), 0)
-        return apart <= max(WITHIN * abs(self.peer), small)
-
-
-def lines() -> list[Line]:
-    """Return the peers' numbers."""
-    with (DATA / "numbers.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    numbers = {"never": np.inf}
-    return [
-        Line(at["situation"], at["scheme"], at["metric"], numbers.get(at["value"]) or float(at["value"])) for at in rows
-    ]
 
 
 def scenario(
@@ -456,36 +386,29 @@ def compared(peers: Iterable[Line]) -> list[Line]:
     return answer
 
 
-def page(done: Iterable[Line]) -> str:
-    """Return the page: counts by situation and scheme, and each line that differs with its cause."""
+def section(done: Iterable[Line]) -> str:
+    """Return a section of the page: counts by situation and scheme, and each line that differs with its cause."""
     known = [line for line in done if line.ours is not None]
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in known:
         groups.setdefault((line.situation, line.scheme), []).append(line)
-    text = [HEAD.rstrip(), "", "| Situation | Scheme | Compared | Agree | Beyond |", "|---|---|---|---|---|"]
+    rows = []
     for (situation, scheme), of in groups.items():
-        listed = ", ".join(f"{at.metric} {_short(at.ours)} ({_short(at.peer)})" for at in of if not at.agrees)
-        text.append(f"| {situation} | `{scheme}` | {len(of)} | {sum(at.agrees for at in of)} | {listed} |")
-    text += ["", f"{sum(at.agrees for at in known)} of {len(known)} lines agree.", "", "## Causes", ""]
-    beyond = [line for line in known if not line.agrees]
-    needed = {next((at for at in CAUSES if at.covers(line)), None) for line in beyond}
-    text += [f"- `{at.schemes}`, `{at.situations}`, `{at.metrics}`: {at.text}." for at in CAUSES if at in needed]
-    text += ["", "## Lines that are not compared", ""]
-    text += [f"- `{at.schemes}`, `{at.situations}`, `{at.metrics}`: {at.text}." for at in UNCOMPARED]
-    return "\n".join(text) + "\n"
+        listed = ", ".join(at.text for at in of if not at.agrees)
+        rows.append((situation, f"`{scheme}`", str(len(of)), str(sum(at.agrees for at in of)), listed))
+    text = [HEAD.strip(), "", *table(("Situation", "Scheme", "Compared", "Agree", "Beyond"), rows), ""]
+    text += [f"{sum(at.agrees for at in known)} of {len(known)} lines agree.", "", "### Causes", ""]
+    text += [*needed(line for line in known if not line.agrees), "", "### Lines that are not compared", ""]
+    return "\n".join(text + [at.item for at in UNCOMPARED])
 
 
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-HEAD = """# Beside other simulators
-
-*`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
+HEADING = "Recorded numbers"
+HEAD = """
+*`python bench/peers/check_peers.py --write` makes this section; `make verify` holds to its lines.*
 
 Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit
 40ccb05; for NDP csg-htsim, commit 841d9e7): the same networks, flows and parameters; their numbers are in
-`tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, a queue within a frame, packets sent
+`bench/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, a queue within a frame, packets sent
 again within two, a time in whole milliseconds within one. In the last column stand Penstock's number and, in brackets,
 the peer's. Causes are read from both programs' code; where one rule alone was changed to try it, the cause says so by a
 number.
@@ -501,6 +424,17 @@ def main() -> int:
         "--schemes", default="", metavar="SCHEME,…", help="schemes of the peer, for instance dcqcn,timely"
     )
     options = parser.parse_args()
+    try:
+        return compare(options)
+    except PenstockError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare the lines that are asked for, and return the exit status."""
+    if options.write and (options.only or options.schemes):
+        raise ArgumentError("--write: the page has all situations", "take --only and --schemes out")
     wanted = [
         line
         for line in lines()
@@ -509,13 +443,15 @@ def main() -> int:
     ]
     done = compared(wanted)
     if options.write:
-        PAGE.write_text(page(done))
+        renew(HEADING, section(done))
     bad = [line for line in done if line.ours is not None and not line.agrees]
     for line in bad:
-        cause = next((at.text for at in CAUSES if at.covers(line)), "NO CAUSE IS KNOWN")
-        numbers = f"{_short(line.ours)} here, {_short(line.peer)} there"
-        print(f"{line.situation} {line.scheme} {line.metric}: {numbers}: {cause}")
-    return 1 if any(not any(at.covers(line) for at in CAUSES) for line in bad) else 0
+        cause = cause_of(line)
+        numbers = f"{short(line.ours)} here, {short(line.peer)} there"
+        print(
+            f"{line.situation} {line.scheme} {line.metric}: {numbers}: {cause.text if cause else 'NO CAUSE IS KNOWN'}"
+        )
+    return 1 if any(cause_of(line) is None for line in bad) else 0
 
 
 if __name__ == "__main__":
