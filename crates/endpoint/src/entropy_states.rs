@@ -14,8 +14,8 @@
 //! later have been answered, or when the transport has timed out; then its value is assumed bad, and probes test it.
 //! Where values belong to planes, the turn of a value that is not good goes to another of its plane, so that planes carry alike.
 //!
-//! Readings, where the texts leave it open: the turn of a skipped value passes once; a late answer restores a value as that to a probe does;
-//! a source whose values are all bad uses them nevertheless.
+//! Readings, where the texts leave it open: the turn of a skipped value passes once. A late answer restores a value as that to a probe does.
+//! A source whose values are all bad uses them nevertheless.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -126,7 +126,7 @@ pub struct EntropyStates {
 }
 
 impl EntropyStates {
-    /// The values of a flow by `profile`, in an order of its own draws.
+    /// The values of a flow by `profile`, in an order that is drawn.
     pub fn new(profile: &Profile, words: &mut impl Draw) -> Self {
         let planes = usize::from(profile.planes.max(1));
         let mut values: Vec<u16> = (0..profile.values).collect();

@@ -152,8 +152,8 @@ fn mrc_sack(route: Route, port: u16, pair: u16, ack: &Ack, (first, sack_bitmap):
     // 24 bits, with their sign.
     let ahead = ((first.wrapping_sub(cack_psn) << 8) as i32 >> 8) as i16;
     let header = mrc::Repr::of_bitmap(cack_psn, ahead, sack_bitmap);
-    let mut octets = [0; mrc::Repr::OCTETS];
-    header.emit(&mut octets);
+    let mut octets = Vec::new();
+    put(&mut octets, mrc::Repr::OCTETS, |octets| header.emit(octets));
     roce_packet(route, port, roce::Repr { opcode: mrc::SACK, psn: cack_psn, ..plain_roce(pair) }, &octets)
 }
 
