@@ -7,8 +7,9 @@
 - astra-network-analytical (commit 599a047): `test/test_congestion_aware.cpp` and `test/test_congestion_unaware.cpp`.
 - astra-sim (commit 518bd51): `tests/rt_template/refs/stdout.txt`.
 
-A time agrees if it is within 10 %, or 5 % where a case says so. Every other one has a reason; the exit status says whether one differs without, or
-agrees with one. --write renews the rows of docs/measurements/jobs-beside-others.md. All take a quarter of an hour.
+A time agrees if it is within 10 %, or 5 % where a case says so. Every other one has a reason; the exit status says
+whether one differs without, or agrees with one. --write renews the rows of docs/measurements/jobs-beside-others.md. All
+take a quarter of an hour.
 """
 
 import argparse
@@ -228,8 +229,8 @@ _HASH_16 = f"{_HASH}Of 20 seeds here the median is 551 us, the least 382 and the
 _HASH_1024 = f"{_HASH}With seed 2 it is 900 us"
 _MRC = {"schemes.nscc.profile": "mrc", "network.congestion_points": "between-switches"}
 _BITMAP = (
-    "MRC here, without marks at the last hop; there the mode that skips a path once for each mark, with them: `bitmap`, "
-    "of validate_load_balancing_snd.out"
+    "MRC here, without marks at the last hop; there the mode that skips a path once for each mark, with them: "
+    "`bitmap`, of validate_load_balancing_snd.out"
 )
 _HTSIM, _ASTRA = "uet-htsim, NSCC", "ASTRA-sim and its analytical network"
 

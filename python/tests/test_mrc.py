@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import Scenario
-from penstock import ScenarioError
+from penstock import Scenario, ScenarioError
 
 LINK = "faults/mrc-spine-link"
 INCAST = "incast/mrc-sixteen"
