@@ -1,11 +1,13 @@
 """MRC, a reconstruction: paths with states, a failed link, the last hop, and the receiver's penalty."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from penstock import Scenario, ScenarioError
+from penstock import Scenario, ScenarioError, wire
 
 LINK = "faults/mrc-spine-link"
 INCAST = "incast/mrc-sixteen"
@@ -72,6 +74,20 @@ def test_numbered_values_share_planes_and_leave_out_denied_ones() -> None:
     # Acknowledgements go down to leaf0, so that only data go up.
     assert up[3] == 0
     assert _lost(summary)["bypassed"] == 0
+
+
+def test_acknowledgements_are_captured_with_their_bitmaps(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(re.sub(r"\[\[window\]\][^\[]*", "", Scenario.named(LINK).to_toml()))
+    for key, value in {"duration": "60 us", "change.0.at": "20 us", "change.0.down_for": "10 us"}.items():
+        scenario.set(key, value)
+    scenario.run(out=tmp_path / "run", pcap=["leaf1->spine1"])
+    frames = [captured.decode() for captured in wire.read(tmp_path / "run" / "capture.pcapng")]
+    sacks = [frame["mrc_sack"] for frame in frames if "mrc_sack" in frame]
+    assert len(sacks) > 100 and not any(frame.faults for frame in frames)
+    assert all(sack.sack_offset >= 1 for sack in sacks)
+    # While frames are missing, later ones have come: the lowest bit is that of a missing frame.
+    gaps = [sack.sack_bitmap for sack in sacks if sack.sack_bitmap and sack.sack_offset == 1]
+    assert gaps and all(bits % 2 == 0 for bits in gaps)
 
 
 def test_wrong_entropy_values_are_refused() -> None:
