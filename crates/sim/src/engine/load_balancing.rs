@@ -30,11 +30,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let (hop, flow) = (slot.hop, slot.flow);
         let entropy = self.state.transports.entropy(index);
         let rest = entropy.map_or(0, |entropy| entropy.rest);
-        if let Some(entropy) = entropy {
+        let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
+        if let Some(entropy) = entropy.filter(|_| load_balancer.goes_by_numbers()) {
             let rest = rest / self.hops[hop.index()].children;
             self.state.transports.set_entropy(index, Some(Entropy { rest, ..entropy }));
         }
-        let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
         let fabric = &mut self.state.fabric;
         load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
             if load_balancer.looks_at_queues() {

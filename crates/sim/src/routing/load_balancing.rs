@@ -74,6 +74,11 @@ impl LoadBalancer {
         self.by.disorders()
     }
 
+    /// Whether a value is the number of a path, of which each switch leaves a quotient.
+    pub(crate) fn goes_by_numbers(&self) -> bool {
+        self.by == PathChoice::Number
+    }
+
     /// Whether a choice looks at the queues of the ports, which are to be settled then.
     pub(crate) fn looks_at_queues(&self) -> bool {
         matches!(self.by, PathChoice::Queue | PathChoice::QueueOfFlowlet(_))
