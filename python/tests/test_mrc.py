@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden_frames import number
 
 from penstock import Scenario, ScenarioError, wire
 
@@ -85,7 +84,7 @@ def test_acknowledgements_are_captured_with_their_bitmaps(tmp_path: Path) -> Non
     frames = [captured.decode() for captured in wire.read(tmp_path / "run" / "capture.pcapng")]
     layers = [frame["mrc_sack"] for frame in frames if "mrc_sack" in frame]
     assert len(layers) > 100 and not any(frame.faults for frame in frames)
-    sacks = [(number(layer.sack_offset), number(layer.sack_bitmap)) for layer in layers]
+    sacks = [(int(layer.sack_offset), int(layer.sack_bitmap)) for layer in layers]
     assert all(offset >= 1 for offset, _ in sacks)
     # While frames are missing, later ones have come: the lowest bit is that of a missing frame.
     gaps = [bits for offset, bits in sacks if bits and offset == 1]
