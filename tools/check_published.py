@@ -7,8 +7,9 @@
 - astra-network-analytical (commit 599a047): `test/test_congestion_aware.cpp` and `test/test_congestion_unaware.cpp`.
 - astra-sim (commit 518bd51): `tests/rt_template/refs/stdout.txt`.
 
-A time agrees if it is within 10 %. Every other one has a reason; the exit status says whether one differs without, or
-agrees with one. --write renews the rows of docs/measurements/jobs-beside-others.md. All take a quarter of an hour.
+A time agrees if it is within 10 %, or 5 % where a case says so. Every other one has a reason; the exit status says
+whether one differs without, or agrees with one. --write renews the rows of docs/measurements/jobs-beside-others.md. All
+take a quarter of an hour.
 """
 
 import argparse
@@ -46,6 +47,7 @@ class Case:
         reason: why the times differ, or what differs between the situations.
         beyond: whether the reason makes for more than 10 %.
         slow: whether it has a thousand hosts.
+        within: how far apart the times may be.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Case:
     reason: str = ""
     beyond: bool = False
     slow: bool = False
+    within: float = WITHIN
 
 
 def sender(
@@ -224,6 +227,11 @@ _PERM, _LARGE = "perm_16n_16c_2MB.cm", "perm_1024n_1024c_0u_2000000b.cm"
 _HASH = "one path a flow, by a hash, which is another one here: which flows share a link is drawn. "
 _HASH_16 = f"{_HASH}Of 20 seeds here the median is 551 us, the least 382 and the most 909"
 _HASH_1024 = f"{_HASH}With seed 2 it is 900 us"
+_MRC = {"schemes.nscc.profile": "mrc", "network.congestion_points": "between-switches"}
+_BITMAP = (
+    "MRC here, without marks at the last hop; there the mode that skips a path once for each mark, with them: "
+    "`bitmap`, of validate_load_balancing_snd.out. With seed 2 it is 209.2 us here"
+)
 _HTSIM, _ASTRA = "uet-htsim, NSCC", "ASTRA-sim and its analytical network"
 
 CASES = [
@@ -261,6 +269,15 @@ CASES = [
     ),
     Case("permutation of 16, one path", _HTSIM, 527_755, lambda: sender(_PERM, spread="flow"), _HASH_16, beyond=True),
     Case("permutation of 1024, 128 paths", _HTSIM, 200_507, lambda: sender(_LARGE), slow=True),
+    Case(
+        "permutation of 1024, MRC",
+        _HTSIM,
+        200_507,
+        lambda: sender(_LARGE, spread="mrc", keys=_MRC),
+        _BITMAP,
+        slow=True,
+        within=0.05,
+    ),
     Case(
         "permutation of 1024, a link at a quarter",
         _HTSIM,
@@ -351,7 +368,7 @@ def main() -> int:
             print(f"{case.name}: {case.theirs_ns:.0f} ns there, {ours_ns:.0f} here, {ratio}", flush=True)
     if options.write:
         PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
-    return 1 if any((abs(ours / case.theirs_ns - 1) > WITHIN) != case.beyond for case, ours in found) else 0
+    return 1 if any((abs(ours / case.theirs_ns - 1) > case.within) != case.beyond for case, ours in found) else 0
 
 
 if __name__ == "__main__":

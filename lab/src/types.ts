@@ -452,6 +452,14 @@ export interface WindowTotals {
   retransmissions?: number;
   /** Retransmission timeouts of transports. Present only where some flow has a transport. */
   timeouts?: number;
+  /** Entropy values whose turn passed once, after a mark or a trim before the last hop. Present only where sources keep states of entropy values (`network.load_balancing`). */
+  paths_skipped?: number;
+  /** Entropy values that sources took for those of broken paths: a frame was lost without a trace. Present only where sources keep states of entropy values (`network.load_balancing`). */
+  paths_assumed_bad?: number;
+  /** Of them, restored by the answer to a probe, or a late one. Present only where sources keep states of entropy values (`network.load_balancing`). */
+  paths_restored?: number;
+  /** Probes of such paths. Present only where sources keep states of entropy values (`network.load_balancing`). */
+  path_probes?: number;
   /** Frames of priority flow control, pause and resume. Present only where the network has priority flow control. */
   pause_frames?: number;
   /** How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s. Present only where the network has priority flow control. */

@@ -100,6 +100,7 @@ class FlowTransportSelective(TypedDict, total=False):
 
     ack_every: int
     bdp_cap: int
+    bitmap: bool
     mtu: str
     reordering: int
     rto_few: int
@@ -748,6 +749,7 @@ class ChangeSchemesNscc(TypedDict, total=False):
     pi_q_ref: str
     qa_gate: int
     qa_targets: float
+    receiver_penalty: int
     target_qdelay: str
     thresholds_at: str
     trimming: bool
@@ -1417,6 +1419,16 @@ class Load(TypedDict, total=False):
     weight: int
 
 
+class NetworkEntropy(TypedDict, total=False):
+    """``network.entropy`` of a scenario file."""
+
+    denied: Sequence[int]
+    overtaken: int
+    planes: int
+    probe_interval: str
+    values: int
+
+
 class NetworkFeedback(TypedDict, total=False):
     """``network.feedback`` of a scenario file."""
 
@@ -1428,13 +1440,14 @@ class Network(TypedDict, total=False):
 
     cable_delay: str
     clock_tolerance: str
-    congestion_points: Literal["switches", "everywhere"] | Sequence[str]
+    congestion_points: Literal["switches", "between-switches", "everywhere"] | Sequence[str]
     control_buffer: str
     convergence: Literal["never"] | str | FlowStart
     ecmp_seed: int
     ecn_at: Literal["arrival", "departure"]
     ecn_by: Literal["queue", "port"]
     ecn_threshold: str
+    entropy: NetworkEntropy
     feedback: Literal["in-band"] | NetworkFeedback
     flowlet_gap: str
     host_delay: str
@@ -1447,6 +1460,8 @@ class Network(TypedDict, total=False):
         "adaptive",
         "adaptive-flowlet",
         "reps",
+        "mrc",
+        "mrc-structured",
     ]
     local_repair: str
     node_delay: str
@@ -1661,6 +1676,7 @@ class SchemesNscc(ChangeSchemesNscc, total=False):
 
     profile: Literal[
         "trimming",
+        "mrc",
         "mnscc",
         "htsim-25g",
         "htsim-100g",

@@ -95,6 +95,23 @@ class WindowTotals(TypedDict):
     """Segments that transports sent again. Present only where some flow has a transport."""
     timeouts: NotRequired[int]
     """Retransmission timeouts of transports. Present only where some flow has a transport."""
+    paths_skipped: NotRequired[int]
+    """Entropy values whose turn passed once, after a mark or a trim before the last hop.
+
+    Present only where sources keep states of entropy values (``network.load_balancing``).
+    """
+    paths_assumed_bad: NotRequired[int]
+    """Entropy values that sources took for those of broken paths: a frame was lost without a trace.
+
+    Present only where sources keep states of entropy values (``network.load_balancing``).
+    """
+    paths_restored: NotRequired[int]
+    """Of them, restored by the answer to a probe, or a late one.
+
+    Present only where sources keep states of entropy values (``network.load_balancing``).
+    """
+    path_probes: NotRequired[int]
+    """Probes of such paths. Present only where sources keep states of entropy values (``network.load_balancing``)."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
     paused_s: NotRequired[float]

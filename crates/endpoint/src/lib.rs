@@ -102,6 +102,7 @@ mod arbiter;
 pub mod cache;
 mod destination;
 pub mod entropy;
+pub mod entropy_states;
 mod flow;
 mod flow_slots;
 mod grants;

@@ -99,6 +99,9 @@ macro_rules! condition {
     (transported) => {
         " Present only where some flow has a transport."
     };
+    (path_states) => {
+        " Present only where sources keep states of entropy values (`network.load_balancing`)."
+    };
     (trimming) => {
         " Present only where switches trim."
     };

@@ -194,6 +194,10 @@ impl TotalsSource<'_> {
         self.plan.transported
     }
 
+    fn path_states(&self) -> bool {
+        self.plan.network.entropy_profile().is_some()
+    }
+
     fn flow_control(&self) -> bool {
         self.plan.network.pfc.is_some()
     }

@@ -17,7 +17,7 @@ use crate::error::Fault;
 use crate::keys::fields::{Either, Table};
 use crate::keys::location::Location;
 use crate::keys::ranges::LARGEST_COUNT;
-use crate::keys::sections::{Buffer, Experiment, LinkState, LoadBalancing};
+use crate::keys::sections::{Buffer, EntropyValues, Experiment, LinkState, LoadBalancing};
 use crate::keys::tree::{Node, Origin};
 use crate::keys::write;
 use crate::limits::Limits;
@@ -86,6 +86,10 @@ impl Resolved {
         let balancing = *record.network.load_balancing;
         if matches!(balancing, LoadBalancing::Flowlet | LoadBalancing::AdaptiveFlowlet) {
             record.network.inner().flowlet_gap.fill(GAP);
+        }
+        if matches!(balancing, LoadBalancing::Mrc | LoadBalancing::MrcStructured) {
+            let location = Location { path: "network.entropy", origin: Origin::Default };
+            record.network.inner().entropy.fill(EntropyValues::read(&Node::EMPTY, location)?);
         }
         if record.change.iter().any(|change| *change.state == Some(LinkState::Down)) {
             record.network.inner().convergence.fill(Either::Second(Either::First(CONVERGENCE)));

@@ -1,6 +1,7 @@
 //! Hosts: the data of flows, their transports, and the queues before rate limiters.
 //! The machines themselves are those of `penstock_endpoint`.
 
+pub(crate) mod entropy;
 pub(crate) mod generator;
 pub(crate) mod transmit_queue;
 pub(crate) mod transport;

@@ -101,6 +101,12 @@ macro_rules! metrics_of {
             where uncontrolled }
         { count always retransmissions: u64, "frames", "Segments that transports sent again.", where transported }
         { count always timeouts: u64, "", "Retransmission timeouts of transports.", where transported }
+        { count always paths_skipped: u64, "",
+            "Entropy values whose turn passed once, after a mark or a trim before the last hop.", where path_states }
+        { count always paths_assumed_bad: u64, "",
+            "Entropy values that sources took for those of broken paths: a frame was lost without a trace.", where path_states }
+        { count always paths_restored: u64, "", "Of them, restored by the answer to a probe, or a late one.", where path_states }
+        { count always path_probes: u64, "frames", "Probes of such paths.", where path_states }
         { count always pause_frames: u64, "frames", "Frames of priority flow control, pause and resume.",
             where flow_control }
         { runner always paused_s: f64, "s",

@@ -40,6 +40,7 @@ pub use penstock_switch::config::{
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
 
 use penstock_endpoint::TrafficClass;
+use penstock_endpoint::entropy_states::Profile;
 use penstock_schemes::{BitRate, CpId, CreditLimit, Duration, Instant, Octets};
 use penstock_switch::config::{Config, configuration};
 
@@ -264,7 +265,14 @@ impl Network {
     /// Whether switches go by entropy values.
     #[must_use]
     pub(crate) fn goes_by_entropy(&self) -> bool {
-        self.load_balancing.as_ref().is_some_and(|spread| spread.by == PathChoice::Entropy)
+        let by = |spread: &Multipath| matches!(spread.by, PathChoice::Entropy | PathChoice::Number);
+        self.load_balancing.as_ref().is_some_and(by)
+    }
+
+    /// The entropy values that each flow has, where they are listed.
+    #[must_use]
+    pub fn entropy_profile(&self) -> Option<&Profile> {
+        self.load_balancing.as_ref()?.profile.as_ref()
     }
 
     /// The network as its switches see it.

@@ -19,7 +19,7 @@ use core::fmt;
 use crate::checksum::PseudoHeader;
 use crate::ethernet::ether_type;
 use crate::{
-    FORMATS, Field, Format, Show, cn_tag, ethernet, fast_cnp, ipv4, ipv6, lldp, mac_control, roce, tcp, udp, vlan,
+    FORMATS, Field, Format, Show, cn_tag, ethernet, fast_cnp, ipv4, ipv6, lldp, mac_control, mrc, roce, tcp, udp, vlan,
 };
 
 /// A kind of frame that can be written.
@@ -40,6 +40,11 @@ impl Kind {
     /// Whether it is a packet of RoCEv2 that notifies.
     fn is_cnp(&self) -> bool {
         matches!(self.name, "cnp" | "fast_cnp")
+    }
+
+    /// Whether it is a packet of RoCEv2.
+    fn is_roce(&self) -> bool {
+        self.is_cnp() || self.name == "mrc_sack"
     }
 }
 
@@ -133,6 +138,26 @@ const FRAMES: &[Kind] = &[
             ("udp.destination_port", udp::ROCE as u128),
             ("bth.opcode", roce::CNP as u128),
             ("bth.becn", 1),
+        ],
+    },
+    Kind {
+        name: "mrc_sack",
+        title: "a selective acknowledgement of MRC",
+        formats: Cow::Borrowed(&[
+            ETHERNET,
+            VLAN,
+            (&ipv4::FORMAT, true),
+            (&udp::FORMAT, true),
+            (&roce::FORMAT, true),
+            (&mrc::FORMAT, true),
+        ]),
+        rest: None,
+        values: &[
+            ("ipv4.protocol", ipv4::protocol::UDP as u128),
+            ("ipv4.dscp", 48),
+            ("udp.source_port", 49_152),
+            ("udp.destination_port", udp::ROCE as u128),
+            ("bth.opcode", mrc::SACK as u128),
         ],
     },
     Kind {
@@ -277,7 +302,7 @@ pub fn encode(kind: &str, pairs: &[(&str, &str)]) -> Result<Vec<u8>, EncodeError
     }
     let behind = frame.len();
     frame.extend(rest.as_deref().unwrap_or_default());
-    if kind.is_cnp() {
+    if kind.is_roce() {
         frame.extend([0; roce::ICRC]);
     }
     if frame.len() > MOST {
@@ -438,7 +463,7 @@ fn checksums(frame: &mut [u8], parts: &[Part], kind: &Kind) {
         });
     }
     let network = [("ipv4", ether_type::IPV4), ("ipv6", ether_type::IPV6)];
-    if kind.is_cnp()
+    if kind.is_roce()
         && let Some((part, ether_type)) = network.iter().find_map(|&(name, kind)| Some((place(name)?, kind)))
         && let Some(end) = frame.len().checked_sub(roce::ICRC)
         && let Some(icrc) = roce::icrc(ether_type, &frame[part.at..end])
@@ -448,7 +473,7 @@ fn checksums(frame: &mut [u8], parts: &[Part], kind: &Kind) {
     if let (Some(part), Some(pseudo)) = (place("udp"), pseudo)
         && open(part, "checksum")
         // RoCEv2 over IPv4 has an invariant CRC instead.
-        && kind.name != "cnp"
+        && (kind.name == "fast_cnp" || !kind.is_roce())
     {
         let checksum = udp::checksum(&frame[part.at..], pseudo);
         frame[part.at + 6..part.at + 8].copy_from_slice(&checksum.to_be_bytes());

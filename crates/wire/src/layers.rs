@@ -11,6 +11,7 @@
 
 mod note;
 mod options;
+mod rdma;
 mod tunnel;
 
 use alloc::string::String;
@@ -199,6 +200,7 @@ enum Next {
     Tlv,
     Protocol(u8),
     Roce,
+    MrcSack,
     Vxlan,
     /// The octets behind a transport header: its name, and whether the invariant CRC follows.
     Rest(&'static str, bool),
@@ -230,10 +232,8 @@ impl<'a> Iterator for Layers<'a> {
                 Next::Type(kind) => self.by_type(kind),
                 Next::Tlv => self.tlv(),
                 Next::Protocol(protocol) => self.transport(protocol),
-                Next::Roce => self.header(&roce::FORMAT, |this, octets| {
-                    let cnp = octets.first() == Some(&roce::CNP);
-                    this.next = Next::Rest(if cnp { "cnp_reserved" } else { "data" }, true);
-                }),
+                Next::Roce => self.base_transport(),
+                Next::MrcSack => self.mrc_sack(),
                 Next::Vxlan => Some(self.vxlan()),
                 Next::Rest(label, crc) => Some(self.rest(label, crc)),
                 Next::TcpOption(end) => self.tcp_option(end),

@@ -14,6 +14,7 @@
 //! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
 //! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
+//! | [`mrc`] | behind RoCEv2 | the selective acknowledgement of MRC |
 //! | [`fast_cnp`] | IPv6 Destination Options | the original destination of a Fast CNP |
 //!
 //! # No panic
@@ -70,6 +71,7 @@ pub mod layers;
 pub mod lldp;
 pub mod mac_control;
 mod message;
+pub mod mrc;
 pub mod roce;
 pub mod smcc;
 pub mod stats;
@@ -118,6 +120,7 @@ macro_rules! for_each_format {
             tcp::sack_permitted,
             tcp::sack,
             roce,
+            mrc,
         }
     };
 }

@@ -195,6 +195,10 @@ impl Sender for AnySender {
         of_any!(self, half => half.on_timeout(now));
     }
 
+    fn has_arrived(&self, seq: u32) -> bool {
+        of_any!(self, half => half.has_arrived(seq))
+    }
+
     fn acknowledged(&self) -> Octets {
         of_any!(self, half => half.acknowledged())
     }

@@ -167,6 +167,10 @@ impl Sender for GoBackNSender {
         }
     }
 
+    fn has_arrived(&self, seq: u32) -> bool {
+        self.numbering.unwrap(seq, self.una).is_none_or(|psn| psn < self.una)
+    }
+
     fn acknowledged(&self) -> Octets {
         Octets(self.messages.octets_before(self.una))
     }

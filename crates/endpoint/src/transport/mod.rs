@@ -122,6 +122,9 @@ pub trait Sender {
     /// Acts on each timer that is due.
     fn on_timeout(&mut self, now: Instant);
 
+    /// Whether the frame with this sequence number, one of those sent, is known to have arrived.
+    fn has_arrived(&self, seq: u32) -> bool;
+
     /// Octets from the start of the flow that are known to have arrived in order.
     fn acknowledged(&self) -> Octets;
 
@@ -179,7 +182,7 @@ pub struct Ack {
     pub ack: u32,
     /// TCP: octets after `ack` that the receiver has room for. RoCE has no such window, and says `u32::MAX`.
     pub window: u32,
-    /// Ranges after `ack` that have arrived.
+    /// Ranges after `ack` that have arrived, or a bitmap of them.
     pub sack: SackBlocks,
     /// TCP: ECN-Echo. (RFC 3168, section 6.1.3; RFC 8257, section 3.2)
     pub ece: bool,
@@ -231,7 +234,10 @@ const ROCE_HEADER_OCTETS: u32 = 44;
 /// Octets of a RoCEv2 acknowledgement: a frame with an acknowledgement extended header of 4. (InfiniBand, section 9.3.5)
 const ROCE_ACK_OCTETS: u32 = ROCE_HEADER_OCTETS + 4;
 
-/// Up to four ranges of sequence numbers, first and one past the last of each.
+/// The largest packet sequence number of RoCE. (InfiniBand, section 9.2)
+pub const LARGEST_PSN: u32 = 0x00ff_ffff;
+
+/// Up to four ranges of sequence numbers, first and one past the last of each. Or a bitmap of 64, which takes the room of the ranges.
 ///
 /// Four fit in TCP's 40 octets of options where no other option is used. (RFC 2018, section 3)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -253,6 +259,20 @@ impl SackBlocks {
             *place = (start, end);
             self.count += 1;
         }
+    }
+
+    /// Instead of blocks: that of the 64 from `first` on those have arrived whose bits are set, the lowest first. (OCP, Multipath Reliable
+    /// Connection 1.0, table 7-14)
+    #[must_use]
+    pub const fn of_bitmap(first: u32, bits: u64) -> Self {
+        Self { blocks: [(first, 1), (bits as u32, (bits >> 32) as u32), (0, 0), (0, 0)], count: 0 }
+    }
+
+    /// The first of 64 and their bits, where it has these.
+    #[must_use]
+    pub const fn bitmap(&self) -> Option<(u32, u64)> {
+        let [(first, is_one), (low, high), ..] = self.blocks;
+        if self.count == 0 && is_one == 1 { Some((first, low as u64 | (high as u64) << 32)) } else { None }
     }
 
     /// The blocks, in their order.

@@ -22,7 +22,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use penstock_schemes::info::values::{count, octets, us};
+use penstock_schemes::info::values::{count, octets, switch, us};
 use penstock_schemes::info::{Configuration, parameters};
 use penstock_schemes::{Duration, Instant, Octets};
 
@@ -30,6 +30,11 @@ use super::messages::Messages;
 use super::ranges::Ranges;
 use super::sequence::Numbering;
 use super::{Ack, Acks, ROCE_ACK_OCTETS, ROCE_HEADER_OCTETS, Receiver, SackBlocks, Segment, Sender, Statistics};
+
+/// Octets of MRC's header of an acknowledgement with its state of congestion control, and of that which says that a frame was trimmed. (OCP,
+/// Multipath Reliable Connection 1.0, tables 7-12, 7-14 and 7-16, as a program that builds them has them)
+const MRC_SACK_OCTETS: u32 = 36;
+const MRC_NACK_OCTETS: u32 = 20;
 
 parameters! {
     /// Parameters of selective retransmission.
@@ -58,6 +63,12 @@ parameters! {
             default: count(1),
             range: count(1)..=count(8_388_607),
             source: "Mittal et al. 2018, section 7: a threshold of NACKs",
+        }
+        /// Whether each acknowledgement has a bitmap of 64 frames, as that of MRC, in a header of 36 octets. Else one out of sequence names the frame that has
+        /// arrived, and a lost one is missed.
+        bitmap: bool {
+            default: switch(false),
+            source: "OCP, Multipath Reliable Connection 1.0, tables 7-12 and 7-14, as texts about it have them",
         }
         /// Timeout while fewer than rto_few frames are in flight.
         rto_low: Duration {
@@ -200,6 +211,15 @@ impl SelectiveSender {
         }
     }
 
+    /// Frames of a range have arrived, as far as they lie beyond `to`.
+    fn arrive(&mut self, to: u64, range: Option<(u64, u64)>) {
+        let range = range.map(|(start, end)| (start.max(to), end));
+        if let Some((start, end)) = range.filter(|r| r.0 < r.1 && r.1 <= self.next) {
+            self.arrived.insert(start, end);
+            self.cut.remove(start, end);
+        }
+    }
+
     fn timeout(&self) -> Duration {
         if self.next - self.una < self.few { self.rto.0 } else { self.rto.1 }
     }
@@ -278,11 +298,18 @@ impl Sender for SelectiveSender {
             self.deadline = (self.next > to).then(|| now + self.timeout());
         }
         for &(start, end) in ack.sack.as_slice() {
-            let range = self.numbering.unwrap(start, to).zip(self.numbering.unwrap(end, to));
-            let range = range.map(|(start, end)| (start.max(to), end));
-            if let Some((start, end)) = range.filter(|r| r.0 < r.1 && r.1 <= self.next) {
-                self.arrived.insert(start, end);
-                self.cut.remove(start, end);
+            self.arrive(to, self.numbering.unwrap(start, to).zip(self.numbering.unwrap(end, to)));
+        }
+        if let Some((first, mut bits)) = ack.sack.bitmap()
+            && let Some(mut at) = self.numbering.unwrap(first, to)
+        {
+            while bits != 0 {
+                let missing = bits.trailing_zeros();
+                let run = (bits >> missing).trailing_ones();
+                at += u64::from(missing);
+                self.arrive(to, Some((at, at + u64::from(run))));
+                at += u64::from(run);
+                bits = bits.checked_shr(missing + run).unwrap_or(0);
             }
         }
         if let Some(psn) = ack.cut.and_then(|cut| self.numbering.unwrap(cut, to)).filter(|&psn| psn < self.next) {
@@ -314,6 +341,11 @@ impl Sender for SelectiveSender {
         }
     }
 
+    fn has_arrived(&self, seq: u32) -> bool {
+        let psn = self.numbering.unwrap(seq, self.una);
+        psn.is_none_or(|psn| psn < self.una || self.arrived.holding(psn).is_some())
+    }
+
     fn acknowledged(&self) -> Octets {
         Octets(self.messages.octets_before(self.una))
     }
@@ -333,6 +365,7 @@ pub struct SelectiveReceiver {
     numbering: Numbering,
     cap: u64,
     ack_every: u32,
+    bitmap: bool,
     /// The frame that is expected.
     expected: u64,
     /// The bitmap, with lengths: octets of each frame from the expected one on, 0 for one that has not come.
@@ -350,6 +383,7 @@ impl SelectiveReceiver {
             numbering: Numbering::psn(first),
             cap: config.cap(Numbering::psn(first)),
             ack_every: config.ack_every,
+            bitmap: config.bitmap,
             expected: 0,
             held: VecDeque::new(),
             pending: 0,
@@ -360,12 +394,22 @@ impl SelectiveReceiver {
     fn acknowledge(&mut self, out_of_sequence: Option<u64>) -> Acks {
         self.pending = 0;
         let mut sack = SackBlocks::NONE;
-        if let Some(psn) = out_of_sequence {
+        if self.bitmap {
+            sack = self.held_around(out_of_sequence.unwrap_or(self.expected));
+        } else if let Some(psn) = out_of_sequence {
             sack.push(self.numbering.wrap(psn), self.numbering.wrap(psn + 1));
         }
         let ack = self.numbering.wrap(self.expected);
         let nak = out_of_sequence.is_some();
         Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak, cut: None })
+    }
+
+    /// The bitmap of the frames that are held: from the expected one on, or of the last 64 up to frame `psn`, if that is further ahead.
+    fn held_around(&self, psn: u64) -> SackBlocks {
+        let skipped = (psn - self.expected).saturating_sub(63);
+        let held = self.held.iter().skip(skipped as usize).take(64).enumerate();
+        let bits = held.fold(0, |bits, (bit, &octets)| bits | u64::from(octets > 0) << bit);
+        SackBlocks::of_bitmap(self.numbering.wrap(self.expected + skipped), bits)
     }
 
     /// How far a frame lies ahead of the expected one; `None` for a duplicate, and for one beyond those that the sender may have in flight.
@@ -419,7 +463,11 @@ impl Receiver for SelectiveReceiver {
 
     /// A NAK names the frame that has arrived, or was trimmed, in an extra word. (Reading: the paper has the number, and no layout.)
     fn ack_octets(&self, ack: &Ack) -> u32 {
-        ROCE_ACK_OCTETS + if ack.nak || ack.cut.is_some() { 4 } else { 0 }
+        match (self.bitmap, ack.cut) {
+            (true, Some(_)) => ROCE_HEADER_OCTETS + MRC_NACK_OCTETS,
+            (true, None) => ROCE_HEADER_OCTETS + MRC_SACK_OCTETS,
+            (false, cut) => ROCE_ACK_OCTETS + if ack.nak || cut.is_some() { 4 } else { 0 },
+        }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -656,5 +704,34 @@ mod tests {
             assert_eq!(acks(seq), []);
         }
         assert_eq!(acks(12), [13]);
+    }
+
+    /// With a bitmap the answer to frame 5 says that 0, 1, 3 and 5 have arrived, so that the sender misses 2 and 4 although all other answers are lost. The window
+    /// of 64 frames follows the one that has arrived: 70 is the 64th from 7 on.
+    #[test]
+    fn a_bitmap_says_what_lost_acknowledgements_said() {
+        let config = Config { bitmap: true, bdp_cap: 0, ..Config::default() };
+        let (mut s, mut r) = (SelectiveSender::new(&config, 0), SelectiveReceiver::new(&config, 0));
+        s.supply(Octets(100_000));
+        send(&mut s, 0);
+        let mut answer = |seq| {
+            let frame = Segment { seq, len: 1000, last: false, retransmission: false, ect: true, cwr: false };
+            let acks: Vec<_> = r.on_segment(Instant::ZERO, &frame, false).into_iter().collect();
+            (acks[0], r.ack_octets(&acks[0]))
+        };
+        answer(0);
+        answer(1);
+        answer(3);
+        let (ack, octets) = answer(5);
+        // 44 and 36.
+        assert_eq!((ack.ack, ack.sack.bitmap(), octets), (2, Some((2, 0b1010)), 80));
+        s.on_ack(Instant(10 * US), &ack);
+        let arrived: Vec<bool> = (0..7).map(|seq| s.has_arrived(seq)).collect();
+        assert_eq!(arrived, [true, true, false, true, false, true, false]);
+        assert_eq!(send(&mut s, 10), [2, 4]);
+        let (ack, _) = answer(70);
+        assert_eq!(ack.sack.bitmap(), Some((7, 1 << 63)));
+        s.on_ack(Instant(11 * US), &ack);
+        assert!(s.has_arrived(70) && !s.has_arrived(69));
     }
 }

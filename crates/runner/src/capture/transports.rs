@@ -4,7 +4,7 @@ use penstock_sim::probe::{Ack, Segment};
 use penstock_wire::checksum::PseudoHeader;
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::tcp::option_kind;
-use penstock_wire::{ethernet, fast_cnp, ipv4, ipv6, roce, tcp, udp};
+use penstock_wire::{ethernet, fast_cnp, ipv4, ipv6, mrc, roce, tcp, udp};
 
 use super::headers::{Address, DISCARD, Route, Tag, put, put_udp};
 
@@ -146,8 +146,22 @@ pub(super) fn roce6_data(route: Route, port: u16, pair: u16, frame: usize, psn: 
     roce6_packet(route, None, port, header, &vec![0; room / WORD * WORD])
 }
 
+/// An acknowledgement of RoCEv2 with MRC's bitmap. Values that the transport does not know are 0: paths, time stamps, counts.
+fn mrc_sack(route: Route, port: u16, pair: u16, ack: &Ack, (first, sack_bitmap): (u32, u64)) -> Vec<u8> {
+    let cack_psn = ack.ack.wrapping_sub(1) & PSN;
+    // 24 bits, with their sign.
+    let ahead = ((first.wrapping_sub(cack_psn) << 8) as i32 >> 8) as i16;
+    let header = mrc::Repr::of_bitmap(cack_psn, ahead, sack_bitmap);
+    let mut octets = Vec::new();
+    put(&mut octets, mrc::Repr::OCTETS, |octets| header.emit(octets));
+    roce_packet(route, port, roce::Repr { opcode: mrc::SACK, psn: cack_psn, ..plain_roce(pair) }, &octets)
+}
+
 /// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
 pub(super) fn roce_ack(route: Route, port: u16, pair: u16, ack: &Ack) -> Vec<u8> {
+    if let Some(bitmap) = ack.sack.bitmap() {
+        return mrc_sack(route, port, pair, ack, bitmap);
+    }
     let missing = ack.nak || ack.cut.is_some();
     let (psn, syndrome) = if missing { (ack.ack, NAK_SEQUENCE) } else { (ack.ack.wrapping_sub(1), ACK) };
     let header = roce::Repr { opcode: ACKNOWLEDGE, psn: psn & PSN, ..plain_roce(pair) };

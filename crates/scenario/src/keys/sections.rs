@@ -5,6 +5,7 @@ mod buffer;
 mod burst;
 mod classes;
 mod collective;
+mod entropy;
 mod flow;
 mod impairment;
 mod interface;
@@ -30,6 +31,7 @@ pub(crate) use buffer::{AllSwitches, Buffer};
 pub(crate) use burst::Burst;
 pub(crate) use classes::{Priority, QueueLength, Wred};
 pub(crate) use collective::{Collective, CollectiveAlgorithm, CollectiveKind, Connections, Job, Placement};
+pub(crate) use entropy::EntropyValues;
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
 pub(crate) use impairment::{AllLinks, Impairment};
 pub(crate) use interface::{Event, Host};
@@ -127,6 +129,8 @@ words! {
         Adaptive = "adaptive",
         AdaptiveFlowlet = "adaptive-flowlet",
         Reps = "reps",
+        Mrc = "mrc",
+        MrcStructured = "mrc-structured",
     }
 }
 
@@ -146,7 +150,7 @@ words! {
 }
 
 words! {
-    pub(crate) enum Watched { Switches = "switches", Everywhere = "everywhere" }
+    pub(crate) enum Watched { Switches = "switches", BetweenSwitches = "between-switches", Everywhere = "everywhere" }
 }
 
 section! {
@@ -200,9 +204,12 @@ section! {
         /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
         /// flowlet does so. "reps": by a hash of the frame's entropy value, which its source chooses. It uses values of acknowledged frames that were not
         /// marked again, and others are random, so that flows leave paths that are congested or lose frames (REPS: Bonato et al. 2025; it needs a
-        /// transport). A port whose link is down is not used while there is another. Signals, and acknowledgements unless
+        /// transport). "mrc": by that hash, too. A flow takes the values of a list in turns, skips those that were marked or trimmed, and probes those that lose
+        /// frames (network.entropy; MRC, a reconstruction; it needs the transport "selective"). "mrc-structured": the same, but the value is the number of a
+        /// path: its remainder by the number of ports chooses one, broken or not, and the quotient is left to the next switch. A port whose link is down is not used while there is another. Signals, and acknowledgements unless
         /// spray_acks says otherwise, use the reverse of the flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
+        entropy: Option<EntropyValues> => "the defaults of its keys, with \"mrc\" and \"mrc-structured\"";
         /// Whether acknowledgements are sprayed as well: each goes back over the path of the frame that it answers. Else all go back over the flow's path,
         /// so that a flow stops where that one breaks. It needs a load_balancing other than "flow".
         spray_acks: bool = false;
@@ -225,7 +232,8 @@ section! {
         /// starts after the input whose frame it took last. "drawn": a new random order at each instant, from the seed of the run. Multicast
         /// frames keep the order of numbers.
         ties: Ties = Ties::Number;
-        /// Which ports have congestion points: those of switches, all, or the ports listed.
+        /// Which ports have congestion points: those of switches, those of switches to switches (so that no scheme marks at the last hop), all, or the ports
+        /// listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }
 }

@@ -1,5 +1,6 @@
 //! Load balancing: the flows with several paths. Transports and schemes must tolerate reordering.
 
+use penstock_endpoint::entropy_states::Profile;
 use penstock_endpoint::transport::Transport;
 use penstock_sim::network::{FlowId, HopId, Multipath, Network, PathChoice};
 
@@ -20,8 +21,44 @@ pub(crate) fn by(settings: &sections::Network) -> Option<PathChoice> {
         LoadBalancing::SprayRandom => Some(PathChoice::Random),
         LoadBalancing::Adaptive => Some(PathChoice::Queue),
         LoadBalancing::AdaptiveFlowlet => Some(PathChoice::QueueOfFlowlet(gap())),
-        LoadBalancing::Reps => Some(PathChoice::Entropy),
+        LoadBalancing::Reps | LoadBalancing::Mrc => Some(PathChoice::Entropy),
+        LoadBalancing::MrcStructured => Some(PathChoice::Number),
     }
+}
+
+/// The entropy values of each flow; `None` where flows have no list of them.
+fn profile(settings: &sections::Network) -> Result<Option<Profile>, Fault> {
+    let numbered = *settings.load_balancing == LoadBalancing::MrcStructured;
+    if !numbered && *settings.load_balancing != LoadBalancing::Mrc {
+        let unused = settings.entropy.as_ref().map(|own| own.values.fault("no flow has a list of entropy values"));
+        return match unused {
+            Some(fault) => Err(fault.with_hint("add load_balancing = \"mrc\", or leave network.entropy out")),
+            None => Ok(None),
+        };
+    }
+    let own = settings.entropy.as_ref().expect("a resolved scenario has the table");
+    let (values, planes) = (*own.values, *own.planes);
+    let denied: Vec<u16> = own.denied.iter().flat_map(|denied| &denied.0).copied().map(u16::from).collect();
+    let structured = "planes and denied values need load_balancing = \"mrc-structured\"";
+    if !numbered && planes > 1 {
+        return Err(own.planes.fault("values that are drawn belong to no plane").with_hint(structured));
+    }
+    if !numbered && !denied.is_empty() {
+        return Err(own.denied.fault("values that are drawn have no numbers").with_hint(structured));
+    }
+    if values % planes > 0 {
+        let message = format!("{values} values cannot be split over {planes} planes alike");
+        return Err(own.planes.fault(message).with_hint("give values a multiple of planes"));
+    }
+    if let Some(beyond) = denied.iter().find(|&&value| value >= values) {
+        let message = format!("there is no value {beyond}: they are numbered from 0 to {}", values - 1);
+        return Err(own.denied.fault(message).with_hint("list values that exist"));
+    }
+    if denied.len() == usize::from(values) {
+        return Err(own.denied.fault("every value is denied").with_hint("leave one at least"));
+    }
+    let (overtaken, probe_interval) = (u32::from(*own.overtaken), *own.probe_interval);
+    Ok(Some(Profile { values, numbered, planes, overtaken, probe_interval, denied }))
 }
 
 /// Flows with several paths, of which each frame takes one.
@@ -74,7 +111,8 @@ pub(crate) fn spread(
         .filter(|hop| network.hops[hop.index()].children > 1)
         .collect();
     hops.sort_unstable();
-    Ok(any.then_some(Multipath { by, seed: resolved.network.ecmp_seed.unwrap_or(0), hops }))
+    let profile = profile(&resolved.network)?;
+    Ok(any.then_some(Multipath { by, profile, seed: resolved.network.ecmp_seed.unwrap_or(0), hops }))
 }
 
 /// Says where frames overtake one another and a transport sends each late one again, though nothing was lost. `generated` says of
@@ -99,7 +137,8 @@ impl Spreading<'_> {
     /// Refuses frames that overtake one another where that passes for a loss.
     fn check(&self, resolved: &Resolved, schemes: &[Assigned]) -> Result<(), Fault> {
         let key = &resolved.network.load_balancing;
-        let name = self.name;
+        let (name, balancing) = (self.name, **key);
+        let listed = matches!(balancing, LoadBalancing::Mrc | LoadBalancing::MrcStructured);
         let refuse = |why: String, instead: &str| {
             let message = format!("frames of {name} would be reordered, and {why}");
             Err(key.fault(message).with_hint(format!("load_balancing = \"flow\" or \"flowlet\", or {instead}")))
@@ -110,8 +149,16 @@ impl Spreading<'_> {
                 let why = "go-back-n answers each frame that comes early with a request to send all again";
                 refuse(why.to_owned(), instead)
             }
+            Some(Transport::Selective(config)) if listed && config.ack_every > 1 => {
+                let why =
+                    format!("{} frames share an acknowledgement, which answers one entropy value", config.ack_every);
+                refuse(why, "ack_every = 1")
+            }
+            Some(Transport::Tcp(_)) if listed => {
+                refuse("tcp does not answer each frame".to_owned(), "transport = \"selective\"")
+            }
             Some(Transport::Selective(_) | Transport::Tcp(_)) => Ok(()),
-            None if *resolved.network.load_balancing == LoadBalancing::Reps => {
+            None if listed || balancing == LoadBalancing::Reps => {
                 refuse("no acknowledgement returns their entropy values".to_owned(), instead)
             }
             None => {

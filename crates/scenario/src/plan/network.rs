@@ -147,6 +147,7 @@ fn ports(
         let congestion_points = match &*settings.congestion_points {
             Either::First(Watched::Everywhere) => true,
             Either::First(Watched::Switches) => !own_host,
+            Either::First(Watched::BetweenSwitches) => !own_host && !peer_host,
             Either::Second(_) => chosen.contains(&i),
         };
         let capacity = if own_host { queue } else { p.buffer };

@@ -13,6 +13,8 @@
 //! A queue that is short but marks is an affair of one path of many; a queue that delays without marks empties already. Both at once are
 //! congestion. Delay is the round-trip time less the shortest one that was seen.
 //!
+//! A destination of which much is trimmed may ask for a smaller window (`receiver_penalty`): window -= octets that arrived × penalty / 128.
+//!
 //! With `trimming` a full switch keeps the header of a frame, so that the source learns of the loss within a round trip.
 //!
 //! Where frames of a flow take several paths, the median of the last delays can stand for the delay
@@ -44,6 +46,9 @@ pub struct Nscc;
 const REFERENCE_BDP: f64 = 150_000.0;
 /// A delay below this is that of an empty network.
 const NO_DELAY: f64 = 1e6;
+/// Units of a destination's penalty, and the largest one.
+const PENALTY_UNIT: f64 = 128.0;
+const LARGEST_PENALTY: u32 = 127;
 /// Weight of a delay of more than five round trips.
 const OUTLIER: f64 = 0.0125;
 
@@ -95,12 +100,13 @@ impl Scheme for Nscc {
         echo.marked
     }
 
-    fn report(&Echo { marked, trimmed }: &Echo) -> Report {
+    fn report(&Echo { marked, trimmed, .. }: &Echo) -> Report {
         Report { marked, trimmed, ..Report::default() }
     }
 
+    /// Callers that know no type of a scheme have no penalty.
     fn from_report(&Report { marked, trimmed, .. }: &Report) -> Option<Echo> {
-        Some(Echo { marked, trimmed })
+        Some(Echo { marked, trimmed, penalty: 0 })
     }
 
     fn needs_trimming(config: &Config) -> bool {
@@ -115,6 +121,8 @@ pub struct Echo {
     pub marked: bool,
     /// The frame came without its payload: a NACK.
     pub trimmed: bool,
+    /// 128th parts of what arrives that the source is to take off its window. (`rcv_cwnd_pen`, 7 bits)
+    pub penalty: u8,
 }
 
 impl MarkingConfig for Config {
@@ -129,18 +137,27 @@ impl MarkingConfig for Config {
 
 /// NSCC's notification point: acknowledges each frame, trimmed ones too.
 #[derive(Debug, Clone)]
-pub struct Np;
+pub struct Np {
+    /// `receiver_penalty`.
+    each: u32,
+    /// Of the last 16 frames a bit each, set if its header alone came.
+    cut: u16,
+}
 
 impl NotificationPoint<Nscc> for Np {
-    fn new(_: &Config, _: FlowKey) -> Self {
-        Self
+    fn new(config: &Config, _: FlowKey) -> Self {
+        Self { each: config.receiver_penalty, cut: 0 }
     }
 
-    fn configure(&mut self, _: &Config) {}
+    fn configure(&mut self, config: &Config) {
+        self.each = config.receiver_penalty;
+    }
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Ce>) -> Option<Echo> {
-        Some(Echo { marked: frame.tag.0, trimmed: frame.trimmed })
+        self.cut = self.cut << 1 | u16::from(frame.trimmed);
+        let penalty = (self.each * self.cut.count_ones()).min(LARGEST_PENALTY) as u8;
+        Some(Echo { marked: frame.tag.0, trimmed: frame.trimmed, penalty })
     }
 }
 
@@ -413,6 +430,7 @@ impl ReactionPoint<Nscc> for Rp {
             if lost > 0 {
                 self.lose(lost);
             }
+            self.cwnd -= acked as f64 * f64::from(ack.echo.penalty) / PENALTY_UNIT;
             self.on_arrived(now, acked, heard, ack.echo.marked);
         }
         self.cut |= self.cwnd < before;
@@ -454,13 +472,13 @@ impl ReactionPoint<Nscc> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::info::values::{choice, real, switch, us};
+    use crate::info::values::{choice, count, real, switch, us};
     use crate::testing::{Middle, Sent, at, close, config, frame_of};
 
     const FLOW: FlowKey = FlowKey(7);
-    const OK: Echo = Echo { marked: false, trimmed: false };
-    const MARKED: Echo = Echo { marked: true, trimmed: false };
-    const TRIMMED: Echo = Echo { marked: false, trimmed: true };
+    const OK: Echo = Echo { marked: false, trimmed: false, penalty: 0 };
+    const MARKED: Echo = Echo { marked: true, trimmed: false, penalty: 0 };
+    const TRIMMED: Echo = Echo { marked: false, trimmed: true, penalty: 0 };
 
     /// The reference network: 100 Gb/s, 12 us. The largest window is 225 000 octets, the target 12 us.
     fn rp(changes: &[(&str, Value)]) -> Rp {
@@ -639,6 +657,26 @@ mod tests {
     fn the_destination_says_what_came() {
         let mut tag = Ce(true);
         let frame = Frame { trimmed: true, ..frame_of(FLOW, Instant::ZERO, &mut tag) };
-        assert_eq!(Np.acknowledge(Instant::ZERO, frame), Some(Echo { marked: true, trimmed: true }));
+        let mut np = Np { each: 0, cut: 0 };
+        assert_eq!(np.acknowledge(Instant::ZERO, frame), Some(Echo { marked: true, trimmed: true, penalty: 0 }));
+    }
+
+    /// Three headers among the last 16 frames ask for 3 × 40, and four for 127, the most. An arrival of 1500 octets takes 1500 × 120 / 128 = 1406.25 off
+    /// the window. The first header is forgotten with the 16th frame after it.
+    #[test]
+    fn a_destination_asks_for_a_smaller_window() {
+        let own = config::<Nscc>("", &[("receiver_penalty", count(40))]);
+        let mut np = <Np as NotificationPoint<Nscc>>::new(&own, FLOW);
+        let mut tag = Ce(false);
+        let mut heard = |trimmed| {
+            let frame = Frame { trimmed, ..frame_of(FLOW, Instant::ZERO, &mut tag) };
+            np.acknowledge(Instant::ZERO, frame).unwrap().penalty
+        };
+        assert_eq!([(); 4].map(|()| heard(true)), [40, 80, 120, 127]);
+        let whole = [(); 16].map(|()| heard(false));
+        assert_eq!((whole[0], whole[11], whole[12], whole[14], whole[15]), (127, 127, 120, 40, 0));
+        let mut rp = rp(&[("eta_frames", real(0.0)), ("alpha_frames", real(0.0))]);
+        hear(&mut rp, 100, 18, 1500, 0, Echo { penalty: 120, ..OK });
+        close(rp.cwnd, 100_000.0 - 1_406.25);
     }
 }

@@ -98,6 +98,13 @@ parameters! {
             range: real(0.0)..=real(1_000.0),
             source: "htsim, qa_threshold",
         }
+        /// Penalty that a destination asks for, for each header among its last 16 frames; 127 at the most. Each octet that arrives takes a 128th part of it off the
+        /// window.
+        receiver_penalty: u32 {
+            default: count(0),
+            range: count(0)..=count(127),
+            source: "Ultra Ethernet Specification 1.0, rcv_cwnd_pen; the rule for it is a reading",
+        }
         /// Octets of a frame.
         packet: Octets {
             default: octets(1500),
@@ -124,6 +131,12 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "trimming",
         description: "Switches that trim frames to their headers instead of dropping them.",
         settings: &[("trimming", switch(true))],
+    },
+    Profile {
+        name: "mrc",
+        description: "MRC (OCP, Multipath Reliable Connection 1.0), a reconstruction, at 100 Gb/s: switches trim, and destinations of which much is \
+                      trimmed ask for smaller windows. It goes with load_balancing = \"mrc\", and with congestion_points = \"between-switches\".",
+        settings: &[("trimming", switch(true)), ("receiver_penalty", count(64))],
     },
     Profile {
         name: "mnscc",

@@ -222,8 +222,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A queue has dropped a frame, whose slot nothing has taken since, or kept its header alone.
     #[cold]
     pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Enqueued) {
-        let slot = self.state.fabric.frames.get(index);
+        let slot = self.state.fabric.frames.get_mut(index);
         let (hop, kind) = (slot.hop, slot.kind());
+        if entry == Enqueued::Trimmed && self.hops[hop.index()].children == 0 {
+            slot.marks = slot.marks.with(Marks::AT_LAST_HOP);
+        }
         match entry {
             Enqueued::Trimmed | Enqueued::TrimmedThenDropped => {
                 self.count_drop(hop, FrameKind::Data);

@@ -117,9 +117,10 @@ impl<S: Scheme, M: Model> RunState<S, M> {
         let slot = fabric.frames.get(frame);
         let hop = slot.hop;
         let load = match &slot.payload {
-            Payload::Data(_) if slot.kind() == FrameKind::Ack => {
+            Payload::Data(_) if slot.kind() == FrameKind::Ack && self.transports.ack(frame).is_some() => {
                 Load::Ack(self.transports.ack(frame).expect("it carries an acknowledgement"))
             }
+            // A probe of a path is a segment without data.
             Payload::Data(tag) => {
                 let connected = self.sources.flow(flow).supply().connection.is_some();
                 let ecn =

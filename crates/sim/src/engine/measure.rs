@@ -4,6 +4,7 @@
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 
+use penstock_endpoint::entropy_states::PathChanges;
 use penstock_endpoint::transport::{Sender, Statistics};
 use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant};
@@ -169,6 +170,11 @@ impl Counted<'_> {
             let statistics = connection.sender.statistics();
             t.retransmissions += statistics.retransmissions;
             t.timeouts += statistics.timeouts;
+            let paths = connection.values.as_ref().map_or_else(PathChanges::default, |values| values.changes());
+            t.paths_skipped += paths.skipped;
+            t.paths_assumed_bad += paths.assumed_bad;
+            t.paths_restored += paths.restored;
+            t.path_probes += paths.probes;
         }
         t
     }

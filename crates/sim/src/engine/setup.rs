@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use penstock_endpoint::entropy::RecycledEntropy;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
 use penstock_switch::Model;
@@ -11,6 +10,7 @@ use penstock_switch::events::Lane;
 
 use crate::engine::{convergence, interfaces};
 use crate::hosts::Sources;
+use crate::hosts::entropy::Values;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
@@ -50,7 +50,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             seed,
             sources: Sources::new(network.ports.len(), network.wire_overhead),
             records: Vec::with_capacity(network.flows.len()),
-            transports: Transports::new(network.transmit, by_entropy),
+            transports: Transports::new(network.transmit, by_entropy, network.entropy_profile().cloned()),
             destinations: Vec::new(),
             leaves: Vec::new(),
             end_of_hop: vec![HopEnd::NONE; network.hops.len() + 1],
@@ -182,7 +182,7 @@ pub(crate) fn source(
         .map(|carriage| Box::new(Connection::new(&carriage.transport, flow.size, transports.transmit.exist())));
     let connection = connection.map(|mut own| {
         let words = || Stream::new(seed, Owner::Entropy, number.index());
-        own.entropy = transports.by_entropy.then(|| Box::new((RecycledEntropy::default(), words())));
+        own.values = transports.by_entropy.then(|| Box::new(Values::new(transports.profile.as_ref(), words())));
         own
     });
     (Source { generator, root: flow.root, connection }, frames)

@@ -1,7 +1,9 @@
 //! Segments and acknowledgements of transports on their paths, and the timers of their two halves.
 
-use penstock_endpoint::transport::{Ack, Receiver, Sender};
-use penstock_schemes::{Octets, Scheme};
+use penstock_endpoint::TrafficClass;
+use penstock_endpoint::entropy_states::Heard;
+use penstock_endpoint::transport::{Ack, LARGEST_PSN, Receiver, Segment, Sender};
+use penstock_schemes::{FlowKey, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::Arrival;
 use penstock_switch::events::FrameId;
@@ -9,8 +11,9 @@ use penstock_switch::state::frame::{Marks, Payload, Slot};
 
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
-use crate::hosts::transport::{Carried, Entropy, Reception, Transports, frame_around};
-use crate::network::{FlowId, PortId, Traffic};
+use crate::hosts::entropy::Entropy;
+use crate::hosts::transport::{Carried, Reception, Transports, frame_around};
+use crate::network::{FlowId, HopId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;
 
@@ -32,13 +35,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 slot.marks = slot.marks.with(Marks::WHOLE);
             }
             if M::FULL
-                && let Some(own) = &mut connection.entropy
+                && let Some(values) = &mut connection.values
             {
-                let (entropy, words) = &mut **own;
-                if segment.retransmission {
-                    entropy.on_loss(fabric.now);
-                }
-                transports.set_entropy(frame, Some((entropy.next(fabric.now, words), false)));
+                transports.set_entropy(frame, Some(values.next(fabric.now, &segment)));
             }
             transports.carry(frame, Carried::Segment(segment));
         }
@@ -112,6 +111,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         // A flow that was stopped sends nothing again.
         if active {
             connection.sender.on_timeout(now);
+            if M::FULL
+                && let Some(values) = &mut connection.values
+            {
+                values.on_silence(now, &connection.sender);
+            }
             self.wake_sender(flow);
         }
     }
@@ -125,6 +129,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
         let by_entropy = M::FULL && self.state.transports.by_entropy;
+        if by_entropy && marks.contains(Marks::ACK) {
+            return self.path_probe_arrives(frame, flow);
+        }
         let by_scheme = by_entropy && matches!(&slot.payload, Payload::Data(tag) if S::label(tag).marked());
         self.arrive(frame);
         if !data {
@@ -149,15 +156,56 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         };
         let delivered = reception.receiver.delivered();
         let complete = reception.size.is_some_and(|size| size <= delivered);
-        let marked = by_scheme || marks.contains(Marks::CONGESTION_EXPERIENCED.with(Marks::TRIMMED));
-        let answered =
-            if by_entropy { self.state.transports.entropy(frame).map(|(value, _)| (value, marked)) } else { None };
+        let answered = if by_entropy { self.answered(frame, marks, by_scheme) } else { None };
         for ack in acks {
             self.acknowledge_segment(flow, &ack, answered);
         }
         self.watch_receiver(flow);
         if complete {
             self.complete_data(flow, delivered, sent_at);
+        }
+    }
+
+    /// The entropy value of a frame that has arrived with these marks, and with that of the scheme or not.
+    fn answered(&self, frame: FrameId, marks: Marks, by_scheme: bool) -> Option<Entropy> {
+        let heard = match (marks.contains(Marks::TRIMMED), marks.contains(Marks::AT_LAST_HOP)) {
+            (true, true) => Heard::TrimmedAtLastHop,
+            (true, false) => Heard::Trimmed,
+            _ if by_scheme || marks.contains(Marks::CONGESTION_EXPERIENCED) => Heard::Marked,
+            _ => Heard::Arrived,
+        };
+        self.state.transports.entropy(frame).map(|entropy| Entropy { heard, ..entropy })
+    }
+
+    /// A probe of a path goes to the destination of a flow: a frame without data, in the flow's class, and as long as an acknowledgement. It
+    /// has the number of a frame that has arrived, so that the receiver answers what it has.
+    #[cold]
+    fn probe_path(&mut self, flow: FlowId, entropy: Entropy, acknowledged: u32) {
+        let state = self.state.sources.flow(flow);
+        let (key, hop, class) = (state.key(), state.supply().root, state.class());
+        let Some(connection) = &state.supply().connection else { return };
+        let octets = frame_around(connection.sender.header_octets());
+        let seq = acknowledged.wrapping_sub(1) & LARGEST_PSN;
+        let segment = Segment { seq, len: 0, last: false, retransmission: true, ect: true, cwr: false };
+        self.send_beside_data(Carried::Segment(segment), Some(entropy), (key, hop, class, octets));
+    }
+
+    /// A probe of a path has reached the destination of a flow, which answers as it would answer a duplicate.
+    #[cold]
+    fn path_probe_arrives(&mut self, frame: FrameId, flow: FlowId) {
+        let (now, spray_acks) = (self.state.fabric.now, self.spray_acks);
+        let slot = self.state.fabric.frames.get(frame);
+        let (hop, marks) = (slot.hop, slot.marks);
+        let by_scheme = matches!(&slot.payload, Payload::Data(tag) if S::label(tag).marked());
+        self.state.fabric.frames.remove(frame);
+        self.state.totals.acks_delivered += 1;
+        let answered = self.answered(frame, marks, by_scheme);
+        let back = self.reverse_paths.get(&hop).copied().filter(|_| spray_acks);
+        let Some(&segment) = self.state.transports.segment(frame) else { return };
+        let Some(reception) = self.reception(flow) else { return };
+        reception.reverse_path = back.unwrap_or(reception.reverse_path);
+        for ack in reception.receiver.on_segment(now, &segment, false) {
+            self.acknowledge_segment(flow, &ack, answered);
         }
     }
 
@@ -171,6 +219,17 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
             (frame_around(reception.receiver.ack_octets(ack)), reception.reverse_path, reception.class);
+        self.send_beside_data(Carried::Ack(*ack), answered, (key, hop, class, octets));
+    }
+
+    /// An acknowledgement, or a probe, starts on its path. The last argument is the flow, the first hop, class and length.
+    #[inline(always)]
+    fn send_beside_data(
+        &mut self,
+        carried: Carried,
+        entropy: Option<Entropy>,
+        (key, hop, class, octets): (FlowKey, HopId, TrafficClass, u16),
+    ) {
         let slot = Slot {
             next: FrameId::NONE,
             flow: key,
@@ -183,9 +242,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             payload: Payload::Data(S::Tag::default()),
         };
         let index = self.state.fabric.frames.insert(slot);
-        self.state.transports.carry(index, Carried::Ack(*ack));
+        self.state.transports.carry(index, carried);
         if M::FULL && self.state.transports.by_entropy {
-            self.state.transports.set_entropy(index, answered);
+            self.state.transports.set_entropy(index, entropy);
         }
         self.state.totals.acks_sent += 1;
         let arrival = Arrival { index, class, octets, from: PortId::NONE };
@@ -201,16 +260,23 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let RunState { sources, transports, .. } = &mut self.state;
         let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
         if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
-            if M::FULL
-                && let Some(entropy) = &mut connection.entropy
-                && let Some((value, marked)) = transports.entropy(frame)
-            {
-                entropy.0.on_ack(now, value, marked);
-                if ack.cut.is_some() {
-                    entropy.0.on_trimmed();
-                }
-            }
             connection.sender.on_ack(now, ack);
+            if M::FULL
+                && let Some(values) = &mut connection.values
+                && let Some(answered) = transports.entropy(frame)
+            {
+                let acknowledged = ack.ack;
+                values.on_answer(now, answered, ack.cut.is_some(), &connection.sender);
+                let probe = values.probe(now);
+                if connection.unacknowledged.is_some() {
+                    self.report_acknowledgements(flow);
+                }
+                self.wake_sender(flow);
+                if let Some(probe) = probe {
+                    self.probe_path(flow, probe, acknowledged);
+                }
+                return;
+            }
             if M::FULL && connection.unacknowledged.is_some() {
                 self.report_acknowledgements(flow);
             }

@@ -6,15 +6,15 @@
 
 use std::collections::VecDeque;
 
-use penstock_endpoint::entropy::RecycledEntropy;
+use penstock_endpoint::entropy_states::Profile;
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets};
 use penstock_switch::events::FrameId;
 
+use crate::hosts::entropy::{Entropy, Values};
 use crate::hosts::transmit_queue::{TransmitPart, TransmitQueues};
 use crate::network::{Flow, FlowId, HopId, Transmit};
-use crate::random::Stream;
 use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
 
@@ -50,8 +50,8 @@ pub(crate) struct Connection {
     pub(crate) unacknowledged: Option<Box<Unacknowledged>>,
     /// The segment that was taken last.
     pub(crate) taken: Option<Segment>,
-    /// The entropy values of its frames, where switches go by them, and the random words for it.
-    pub(crate) entropy: Option<Box<(RecycledEntropy, Stream)>>,
+    /// The entropy values of its frames, where switches go by them.
+    pub(crate) values: Option<Box<Values>>,
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
     /// The timers under way.
@@ -68,7 +68,7 @@ impl Connection {
             later: None,
             unacknowledged: None,
             taken: None,
-            entropy: None,
+            values: None,
             queue: queued.then(TransmitPart::default),
             armed: Armed::NONE,
         }
@@ -231,9 +231,6 @@ pub(crate) enum Carried {
     Ack(Ack),
 }
 
-/// The entropy value of a frame, and whether a queue of its path has marked it. An acknowledgement has that of the frame that it answers.
-pub(crate) type Entropy = (u16, bool);
-
 /// The receiving halves of all connections, and the segments and acknowledgements that their frames carry.
 #[derive(Debug)]
 pub(crate) struct Transports {
@@ -243,6 +240,8 @@ pub(crate) struct Transports {
     pub(crate) transmit: TransmitQueues,
     /// Switches go by entropy values.
     pub(crate) by_entropy: bool,
+    /// The values that each flow has, where they are listed.
+    pub(crate) profile: Option<Profile>,
     /// By frame. An entry counts as long as its frame is in the network.
     pub(crate) carried: Vec<Carried>,
     /// Likewise, where switches go by entropy values.
@@ -250,11 +249,12 @@ pub(crate) struct Transports {
 }
 
 impl Transports {
-    pub(crate) fn new(transmit: Transmit, by_entropy: bool) -> Self {
+    pub(crate) fn new(transmit: Transmit, by_entropy: bool, profile: Option<Profile>) -> Self {
         Self {
             receptions: Vec::new(),
             transmit: TransmitQueues::new(transmit),
             by_entropy,
+            profile,
             carried: Vec::new(),
             entropies: Vec::new(),
         }

@@ -1,5 +1,6 @@
 //! Routes that flows have later, load balancing, and the order of frames that arrive at one instant.
 
+use penstock_endpoint::entropy_states::Profile;
 use penstock_schemes::{Duration, Instant};
 
 use crate::network::{FlowId, HopId, Network};
@@ -11,6 +12,8 @@ use crate::network::{FlowId, HopId, Network};
 pub struct Multipath {
     /// How a switch chooses.
     pub by: PathChoice,
+    /// The entropy values of each flow, where it has a list of them; else it uses those that were answered again. ([`PathChoice::Entropy`])
+    pub profile: Option<Profile>,
     /// Seed of the hash by which flowlets find their paths.
     pub seed: u64,
     /// The hops behind which a frame takes one of the hops that follow, ascending. Behind all others each that follows gets a copy.
@@ -34,6 +37,9 @@ pub enum PathChoice {
     /// By a hash of the switch, the flow and the frame's entropy value, which its source chooses: see [`entropy`](penstock_endpoint::entropy).
     /// The flows have transports.
     Entropy,
+    /// By the number that the frame's entropy value is: its remainder by the number of ports chooses one, broken or not, and the quotient is left to
+    /// the switches that follow. The flows have transports.
+    Number,
 }
 
 impl PathChoice {

@@ -74,6 +74,11 @@ impl LoadBalancer {
         self.by.disorders()
     }
 
+    /// Whether a value is the number of a path, of which each switch leaves a quotient.
+    pub(crate) fn goes_by_numbers(&self) -> bool {
+        self.by == PathChoice::Number
+    }
+
     /// Whether a choice looks at the queues of the ports, which are to be settled then.
     pub(crate) fn looks_at_queues(&self) -> bool {
         matches!(self.by, PathChoice::Queue | PathChoice::QueueOfFlowlet(_))
@@ -89,7 +94,7 @@ impl LoadBalancer {
 
     /// Which of the hops behind `hop` a frame of `flow` with this entropy value takes.
     pub(crate) fn choose(&mut self, open: &OpenPorts<'_>, hop: HopId, flow: FlowKey, entropy: u16) -> HopId {
-        let first_child = open.hops[hop.index()].first_child;
+        let Hop { first_child, children, .. } = open.hops[hop.index()];
         let all = paths(open.hops, hop);
         let node = self.nodes[open.port_of(hop).index()];
         let flowlets = &mut self.flowlets[hop.index()];
@@ -102,6 +107,13 @@ impl LoadBalancer {
             PathChoice::Entropy => {
                 let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 16 | u64::from(entropy))));
                 nth(all.filter(|&path| open.is_open(path)), word as u32)
+            }
+            PathChoice::Number => {
+                // In the order of ports: the first path is the flow's own.
+                let ports = all.map(|path| (open.port_of(path), path));
+                let after = |own: Option<(PortId, HopId)>| ports.clone().filter(|other| Some(*other) > own).min();
+                let numbered = (0..=entropy % children).fold(None, |own, _| after(own));
+                numbered.expect("there is a way").1
             }
             PathChoice::Turns => {
                 let ports = all.filter(|&path| open.is_open(path)).map(|path| (open.port_of(path), path));

@@ -60,7 +60,7 @@ fn spread(b: &mut Builder, from: usize, to: usize, hosts: usize, spines: usize) 
 fn choose(network: &mut Network, by: PathChoice) {
     let roots: Vec<HopId> = network.flows.iter().map(|flow| flow.root).collect();
     let hops = roots.into_iter().filter(|root| network.hops[root.index()].children > 1).collect();
-    network.load_balancing = Some(Multipath { by, seed: 7, hops });
+    network.load_balancing = Some(Multipath { by, profile: None, seed: 7, hops });
 }
 
 fn run(network: &Network, end: Instant) -> Outcome {

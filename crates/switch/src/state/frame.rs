@@ -59,6 +59,8 @@ impl Marks {
     pub const CONGESTION_EXPERIENCED: Self = Self(16);
     /// Its header alone would say nothing to its destination: it is not trimmed.
     pub const WHOLE: Self = Self(32);
+    /// The queue that has cut it is the last before its destination.
+    pub const AT_LAST_HOP: Self = Self(64);
 
     /// [`LAST`](Self::LAST) or [`NONE`](Self::NONE).
     #[inline(always)]

@@ -100,6 +100,27 @@ fn golden_frames_are_made_of_their_values() {
         ),
         ("cnp", "cnp", &[("dest_qp", "17")]),
         (
+            "mrc_sack",
+            "mrc_sack",
+            &[
+                ("dest_qp", "17"),
+                ("psn", "4"),
+                ("mrc_sack.m", "1"),
+                ("ack_psn_offset", "7"),
+                ("entropy", "0xdeadbeef"),
+                ("spdcid", "17"),
+                ("dpdcid", "18"),
+                ("cack_psn", "4"),
+                ("mpr", "2"),
+                ("sack_offset", "1"),
+                ("sack_bitmap", "0x76"),
+                ("cc_tx_timestamp", "48879"),
+                ("ooo_count", "2"),
+                ("rcv_cwnd_pen", "32"),
+                ("rcvd_bytes", "256"),
+            ],
+        ),
+        (
             "fast_cnp",
             "fast_cnp",
             &[

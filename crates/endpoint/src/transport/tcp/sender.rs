@@ -545,6 +545,10 @@ impl Sender for TcpSender {
         self.next = self.choose();
     }
 
+    fn has_arrived(&self, seq: u32) -> bool {
+        self.numbering.unwrap(seq, self.board.una).is_none_or(|offset| offset < self.board.una)
+    }
+
     fn acknowledged(&self) -> Octets {
         Octets(self.board.una)
     }

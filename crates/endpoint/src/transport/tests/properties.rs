@@ -100,12 +100,12 @@ fn go_back_n_channel(
 
 fn selective_channel(
     line: Line,
-    ack_every: u32,
+    (ack_every, bitmap): (u32, bool),
     bdp_cap: u32,
     first: u32,
 ) -> Channel<selective::SelectiveSender, selective::SelectiveReceiver> {
     let (rto_low, rto_high) = (Duration::from_ms(12), Duration::from_ms(15));
-    let config = selective::Config { ack_every, bdp_cap, rto_low, rto_high, ..selective::Config::default() };
+    let config = selective::Config { ack_every, bitmap, bdp_cap, rto_low, rto_high, ..selective::Config::default() };
     let sender = selective::SelectiveSender::new(&config, first);
     let receiver = selective::SelectiveReceiver::new(&config, first);
     let mut channel = Channel::new(sender, receiver, line, Numbering::psn(first), 1000);
@@ -148,9 +148,9 @@ proptest! {
     }
 
     #[test]
-    fn selective_delivers_everything(line in lines(), before in 0u32..100, ack_every in 1u32..5, cap in 0u32..40,
+    fn selective_delivers_everything(line in lines(), before in 0u32..100, acks in (1u32..5, any::<bool>()), cap in 0u32..40,
                                      messages in prop::collection::vec(1u64..20, 1..6), rest in 1u64..=1000) {
-        let mut channel = selective_channel(line, ack_every, cap, 0u32.wrapping_sub(before));
+        let mut channel = selective_channel(line, acks, cap, 0u32.wrapping_sub(before));
         let pieces: Vec<_> = messages.iter().map(|frames| frames * 1000).chain([rest]).collect();
         let total = supply(&mut channel.sender, &pieces);
         finish(channel, total);
@@ -176,7 +176,7 @@ proptest! {
         };
         prop_assert_eq!(run(Caller::Plain), run(Caller::Fussy));
         let run = |caller| {
-            let mut channel = selective_channel(line.clone(), 2, 20, 7).called_by(caller);
+            let mut channel = selective_channel(line.clone(), (2, true), 20, 7).called_by(caller);
             let total = supply(&mut channel.sender, &[octets]);
             finish(channel, total)
         };
