@@ -25,8 +25,8 @@ _WITH_A_VALID = re.compile(
 # Registers and counters are known whatever they are of.
 _REGISTERS = ("control_", "line_")
 CLOCKS = 40
-# Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of
-# others; the rates and stages of qcn_flows, which are those of the flow that is served.
+# Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
+# Rates and stages of qcn_flows are those of the flow that is served.
 _A_CLOCK_LATER = re.compile(
     r"^nic\.(current|target)_rate_o$|^switch_input\.control_o$"
     r"|^qcn_(flows|rp_many)\.(current_rate|target_rate|byte_stage|time_stage|phase)_o$"

@@ -4,12 +4,12 @@
 // (Varghese and Lauck 1987; Saeed et al. 2017, "Carousel: Scalable Traffic Shaping at End Hosts", section 4)
 //
 // A flow has one frame at the most that waits, and a time D, Q32.22 clocks, before which it does not go. A frame that is asked for at the
-// time t goes at e = max(D, t), never before the clock of e, and then D = e + (octets + 20) × gap: what goes late does not
-// make the next late. The gap is that of the moment in which the frame goes.
+// time t goes at e = max(D, t), never before the clock of e. Then D = e + (octets + 20) × gap, with the gap of that moment, so what
+// goes late does not make the next late.
 //
-// Bucket b has the flows with b × BucketClocks <= e < (b + 1) × BucketClocks, modulo Buckets. The bucket at hand is emptied in its order:
-// each flow waits until e, and what is not of this turn of the wheel goes to the bucket of its time, or the last before it. Only
-// from an empty bucket does the calendar go to the next, so it passes none.
+// Bucket b has the flows with b × BucketClocks <= e < (b + 1) × BucketClocks, modulo Buckets. The bucket at hand is emptied in its order.
+// Each flow waits until e; one of another turn of the wheel goes to the bucket of its time, or to the last one. Only from an
+// empty bucket does the calendar go to the next, so it passes none.
 //
 // Latency: a frame that may go at once is shown 11 to 21 clocks after it is asked for. Beside others in its bucket a frame
 // goes as much as BucketClocks after e, and a round later for each that goes before it.
@@ -21,7 +21,7 @@ module departure_calendar
   import penstock_pkg::*;
   import qcn_flows_pkg::*;
 #(
-  // Powers of two: flows and buckets, at least 4, and the clocks of a bucket, at least 16.
+  // Powers of two: flows, at least 4, buckets, at least 2, and the clocks of a bucket, at least 16.
   parameter  int unsigned Flows        = 1024,
   parameter  int unsigned Buckets      = 1024,
   parameter  int unsigned BucketClocks = 64,
@@ -73,8 +73,8 @@ module departure_calendar
   if (Flows < 4 || 2 ** FlowW != Flows) begin : gen_bad_flows
     $fatal(0, "Flows is a power of two from 4 on (instance %m)");
   end
-  if (Buckets < 4 || 2 ** BucketW != Buckets) begin : gen_bad_buckets
-    $fatal(0, "Buckets is a power of two from 4 on (instance %m)");
+  if (Buckets < 2 || 2 ** BucketW != Buckets) begin : gen_bad_buckets
+    $fatal(0, "Buckets is a power of two from 2 on (instance %m)");
   end
   if (BucketClocks < 16 || 2 ** ClockW != BucketClocks) begin : gen_bad_clocks
     $fatal(0, "BucketClocks is a power of two from 16 on (instance %m)");
@@ -356,11 +356,11 @@ module departure_calendar
   );
 
 `ifdef FORMAL
-  // Safety: each frame that waits is in the calendar once, or on its way from one bucket to another; none is lost, none goes twice,
-  // and the calendar passes no bucket with a flow in it, nor has a flow in a bucket behind its time. Shown by lists beside those of
-  // the memories: one for each bucket, of the flows that it has.
-  // Assumed: the memories are those of flow_ram, the round comes as qcn_flows has it, a request stays until it is taken; that releases
-  // are taken, and times renewed, before 2^29 clocks have passed, and that a frame takes less.
+  // Safety: each frame that waits is in the calendar once, or on its way from one bucket to another. So none is lost, and none goes
+  // twice. The calendar passes no bucket with a flow in it, and no flow is in a bucket behind its time. Shown by lists beside
+  // those of the memories: one for each bucket, of the flows that it has.
+  // Assumed: the memories are those of flow_ram, the round comes as qcn_flows has it, a request stays until it is taken. Releases are
+  // taken, and times renewed, before 2^29 clocks have passed, and a frame takes less.
   logic                     past_valid_q = 1'b0;
   round_t                   expected_round_q;
   logic                     clearing_q = 1'b1;

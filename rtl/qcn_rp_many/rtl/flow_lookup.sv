@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the flow that a message is for: by the flow identifier of its CN-TAG, which counts the flows from 0 on (802.1Qau: the reaction
-// point chose it), or, of a message without one, or with one beyond the flows, by the destination of its frame in a table.
+// point chose it). A message without one, or with one beyond the flows, is for the flow with its destination in a table.
 //
 // Of flows with the same address the one with the lowest number is found. A message for none is taken and counted.
 //

@@ -188,7 +188,7 @@ module qcn_flows
   event_e  last_q;
   choice_t choice;
   choice_t choice_q;
-  logic    byte_waits_q;
+  logic    byte_waits;
   logic    time_due_q;
   logic    byte_ended;
 
@@ -198,19 +198,19 @@ module qcn_flows
     else begin
       case (last_q)
         SignalComes: begin
-          choice.byte_ends = byte_waits_q;
-          choice.time_ends = !byte_waits_q && time_due_q;
-          choice.signals   = !byte_waits_q && !time_due_q && signal_valid_i;
+          choice.byte_ends = byte_waits;
+          choice.time_ends = !byte_waits && time_due_q;
+          choice.signals   = !byte_waits && !time_due_q && signal_valid_i;
         end
         ByteCycleEnds: begin
           choice.time_ends = time_due_q;
           choice.signals   = !time_due_q && signal_valid_i;
-          choice.byte_ends = !time_due_q && !signal_valid_i && byte_waits_q;
+          choice.byte_ends = !time_due_q && !signal_valid_i && byte_waits;
         end
         default: begin
           choice.signals   = signal_valid_i;
-          choice.byte_ends = !signal_valid_i && byte_waits_q;
-          choice.time_ends = !signal_valid_i && !byte_waits_q && time_due_q;
+          choice.byte_ends = !signal_valid_i && byte_waits;
+          choice.time_ends = !signal_valid_i && !byte_waits && time_due_q;
         end
       endcase
     end
@@ -443,107 +443,30 @@ module qcn_flows
 
   // --- Cycles of octets --------------------------------------------------------------------------
 
-  // What is left of a flow's cycle, and that the flow is in the queue of those whose cycle has ended. It is there once at the most.
-  typedef struct packed {
-    logic       queued;
-    remaining_t remaining;
-  } cycle_state_t;
+  flow_t         head;
+  logic          goes;
+  frame_octets_t goes_octets;
+  flow_t         queue_flow;
 
-  flow_t                   head;
-  flow_t                   head_q;
-  logic                    goes;
-  logic                    goes_q;
-  frame_octets_t           goes_octets;
-  cycle_state_t            octets_state;
-  cycle_state_t            head_state_q;
-  cycle_state_t            head_next_q;
-  logic                    queues_q;
-  logic                    head_ended;
-  logic                    head_ends;
-  remaining_t              remaining;
-  logic                    octets_write;
-  flow_t                   octets_write_flow;
-  cycle_state_t            octets_data;
-  flow_t                   octets_read_flow;
-  logic          [FlowW:0] queue_in_q;
-  logic          [FlowW:0] queue_out_q;
-  flow_t                   queue_flow;
-
-  // A cycle that has ended counts no further. Its flow is in the queue, or is being served.
-  assign head_ended = head_state_q.remaining[RemainingW-1];
-  assign remaining  = head_state_q.remaining - (head_ended ? '0 : RemainingW'(goes_octets));
-  assign head_ends  = remaining[RemainingW-1] && !head_ended;
-  assign byte_ended = octets_state.remaining[RemainingW-1];
-
-  always_ff @(posedge clk_i) begin
-    if (round_q[2]) head_q <= head;
-    if (round_q[4]) head_state_q <= octets_state;
-    if (round_q[5]) begin
-      goes_q      <= goes;
-      queues_q    <= goes && head_ends && !head_state_q.queued;
-      head_next_q <= '{queued: head_state_q.queued || head_ends, remaining: remaining};
-    end
-  end
-
-  // In clock 6 a frame has gone; in clock 9 an event ends, or the flow at the queue's head leaves that.
-  always_comb begin
-    octets_write = clears_q || (round_q[6] && goes_q) || (ends && byte_begins_q)
-        || choice_q.byte_ends;
-    octets_write_flow = head_q;
-    octets_data = head_next_q;
-    if (clears_q) begin
-      octets_write_flow = FlowW'(clear_address_q);
-      octets_data       = '{queued: 1'b0, remaining: RemainingW'(byte_length)};
-    end
-    if (round_q[9]) begin
-      octets_write_flow = choice_q.byte_ends ? queue_flow : flow_q;
-      octets_data = choice_q.byte_ends ?
-      '{queued: 1'b0, remaining: octets_state.remaining}
-      :
-      '{queued: octets_state.queued, remaining: RemainingW'(byte_length)};
-    end
-  end
-
-  always_comb begin
-    octets_read_flow = head;
-    if (round_q[7]) octets_read_flow = idle_q ? queue_flow : flow_q;
-  end
-
-  flow_ram #(
-      .Width($bits(cycle_state_t)),
-      .Depth(Flows)
-  ) u_octets (
+  flow_cycles #(
+      .Flows(Flows)
+  ) u_cycles (
       .clk_i,
-      .write_i        (octets_write),
-      .write_address_i(octets_write_flow),
-      .data_i         (octets_data),
-      .read_address_i (octets_read_flow),
-      .data_o         (octets_state)
-  );
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      queue_in_q  <= '0;
-      queue_out_q <= '0;
-    end else begin
-      if (round_q[6] && queues_q) queue_in_q <= queue_in_q + 1'b1;
-      if (choice_q.byte_ends) queue_out_q <= queue_out_q + 1'b1;
-    end
-  end
-
-  // What is queued in this round is not seen before the next.
-  always_ff @(posedge clk_i) if (round_q[5]) byte_waits_q <= queue_in_q != queue_out_q;
-
-  flow_ram #(
-      .Width(FlowW),
-      .Depth(Flows)
-  ) u_queue (
-      .clk_i,
-      .write_i        (round_q[6] && queues_q),
-      .write_address_i(queue_in_q[FlowW-1:0]),
-      .data_i         (head_q),
-      .read_address_i (queue_out_q[FlowW-1:0]),
-      .data_o         (queue_flow)
+      .rst_i,
+      .round_i      (round_q),
+      .clears_i     (clears_q),
+      .clear_flow_i (FlowW'(clear_address_q)),
+      .head_i       (head),
+      .goes_i       (goes),
+      .goes_octets_i(goes_octets),
+      .idle_i       (idle_q),
+      .flow_i       (flow_q),
+      .begins_i     (ends && byte_begins_q),
+      .length_i     (byte_length),
+      .queue_waits_o(byte_waits),
+      .queue_flow_o (queue_flow),
+      .ended_o      (byte_ended),
+      .leaves_i     (choice_q.byte_ends)
   );
 
   // --- Timers ------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 `default_nettype none
 
 package qcn_flows_pkg;
-  // All memories are read and written in a round of ten clocks, each in a clock of the round that is its own: no two accesses to a
-  // word are ever under way at a time. One bit is high.
+  // All memories are read and written in a round of ten clocks. Each access has its clock of the round, so that no two to a word are
+  // under way at a time. One bit is high.
   localparam int unsigned RoundClocks = 10;
   typedef logic [RoundClocks-1:0] round_t;
 

@@ -25,14 +25,8 @@ const SMALL: Shape = Shape {
     first_clock: 0xffff_b000,
     readings: Readings::FULL,
 };
-const LARGE: Shape = Shape {
-    flows: 1024,
-    buckets: 1024,
-    bucket_clocks: 64,
-    clock_hz: 322_265_625,
-    first_clock: 0,
-    readings: PAPER,
-};
+const LARGE: Shape =
+    Shape { flows: 1024, buckets: 1024, bucket_clocks: 64, clock_hz: 322_265_625, first_clock: 0, readings: PAPER };
 
 /// Settings of a run. Half of them have rates at which frames follow each other soon.
 fn settings(random: &mut Random, bits: u32) -> QcnSettings {
@@ -99,7 +93,7 @@ macro_rules! core {
                 }
             }
 
-            /// Runs of so many clocks each with other settings.
+            /// Runs of `run` clocks each with other settings, `clocks` together.
             pub fn lock_step(seed: u64, clocks: u64, run: u64, bits: u32) {
                 let mut random = Random::new(seed);
                 let mut kept = Recorder::new(FOLDER, stringify!($core));

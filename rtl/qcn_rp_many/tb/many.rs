@@ -116,7 +116,8 @@ macro_rules! core {
                 // An address that is taken back is none.
                 for (flow, mac) in expected.macs.iter().enumerate() {
                     for (used, mac) in [(true, 0), (mac.is_some(), mac.unwrap_or(random.next() >> 16))] {
-                        (input.mac_write_i, input.mac_flow_i, input.mac_used_i, input.mac_i) = (true, flow as u8, used, mac);
+                        (input.mac_write_i, input.mac_flow_i, input.mac_used_i, input.mac_i) =
+                            (true, flow as u8, used, mac);
                         core.clock(&input);
                     }
                 }

@@ -214,7 +214,9 @@ impl Model {
                 self.queue_waits = !self.queue.is_empty();
                 self.departs(now, free);
                 shown.request_ready = self.asked.is_some() && !self.moves;
-                if let (true, Some((waits, at)), Some((flow, octets))) = (shown.request_ready, self.asked, given.request) {
+                if let (true, Some((waits, at)), Some((flow, octets))) =
+                    (shown.request_ready, self.asked, given.request)
+                {
                     shown.refused = waits;
                     if !waits {
                         self.enters(flow, octets, at);
