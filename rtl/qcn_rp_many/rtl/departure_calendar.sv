@@ -357,8 +357,8 @@ module departure_calendar
 
 `ifdef FORMAL
   // Safety: each frame that waits is in the calendar once, or on its way from one bucket to another. So none is lost, and none goes
-  // twice. The calendar passes no bucket with a flow in it, and no flow is in a bucket behind its time. Shown by lists beside
-  // those of the memories: one for each bucket, of the flows that it has.
+  // twice. The calendar passes no bucket with a flow in it, and no flow is in a bucket behind its time. Shown by a record
+  // beside the memories: where each flow is, and how many are before it.
   // Assumed: the memories are those of flow_ram, the round comes as qcn_flows has it, a request stays until it is taken. Releases are
   // taken, and times renewed, before 2^29 clocks have passed, and a frame takes less.
   logic                     past_valid_q = 1'b0;
@@ -391,33 +391,38 @@ module departure_calendar
     departure_shown_q <= departure_read_q;
   end
 
-  // The lists, and how many there are in each.
-  flow_t [Buckets-1:0][Flows-1:0] list_q;
-  logic  [Buckets-1:0][  FlowW:0] length_q;
+  // Where each flow is: that it is in a bucket, which, and how many are before it; and how many a bucket has.
+  logic [  Flows-1:0]              inside_q;
+  logic [  Flows-1:0][BucketW-1:0] bucket_of_q;
+  logic [  Flows-1:0][    FlowW:0] before_q;
+  logic [Buckets-1:0][    FlowW:0] length_q;
+  logic [Buckets-1:0][    FlowW:0] counted;
+  // It is between two buckets.
+  logic [  Flows-1:0]              going;
+  logic [  Flows-1:0]              coming;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      for (int unsigned b = 0; b < Buckets; ++b) length_q[b] <= '0;
+      inside_q <= '0;
+      length_q <= '0;
     end else if (leaves) begin
-      list_q[BucketW'(bucket_q)]   <= list_q[BucketW'(bucket_q)] >> FlowW;
+      for (int unsigned n = 0; n < Flows; ++n) begin
+        if (bucket_of_q[n] == BucketW'(bucket_q)) before_q[n] <= before_q[n] - 1'b1;
+      end
+      inside_q[present_q.head]     <= 1'b0;
       length_q[BucketW'(bucket_q)] <= length_q[BucketW'(bucket_q)] - 1'b1;
     end else if (enters) begin
-      list_q[enters_bucket_q][length_q[enters_bucket_q][FlowW-1:0]] <= enters_flow_q;
-      length_q[enters_bucket_q] <= length_q[enters_bucket_q] + 1'b1;
+      inside_q[enters_flow_q]    <= 1'b1;
+      bucket_of_q[enters_flow_q] <= enters_bucket_q;
+      before_q[enters_flow_q]    <= length_q[enters_bucket_q];
+      length_q[enters_bucket_q]  <= length_q[enters_bucket_q] + 1'b1;
     end
   end
 
-  // Where each flow is in a list, and that it is between two.
-  logic [Flows-1:0][Buckets-1:0][Flows-1:0] places;
-  logic [Flows-1:0] going;
-  logic [Flows-1:0] coming;
   always_comb begin
+    counted = '0;
     for (int unsigned n = 0; n < Flows; ++n) begin
-      for (int unsigned b = 0; b < Buckets; ++b) begin
-        for (int unsigned i = 0; i < Flows; ++i) begin
-          places[n][b][i] = (FlowW + 1)'(i) < length_q[b] && list_q[b][i] == flow_t'(n);
-        end
-      end
+      counted[bucket_of_q[n]] += (FlowW + 1)'(inside_q[n]);
       going[n]  = goes_q && (round_i & 10'h1c0) != '0 && present_q.head == flow_t'(n);
       coming[n] = enters_q && (round_i & 10'h3c0) != '0 && enters_flow_q == flow_t'(n);
     end
@@ -481,31 +486,44 @@ module departure_calendar
 
       assert (clearing_q ? expected_round_q == '0 : $onehot(expected_round_q));
       for (int unsigned b = 0; b < Buckets; ++b) begin
-        assert (32'(length_q[b]) <= (clearing_q ? 32'd0 : Flows));
+        assert (length_q[b] == counted[b]);
         if (!clearing_q || b < 32'(clear_address_q))
           assert (buckets_q[b].any == (length_q[b] != '0));
         if (length_q[b] != '0) begin
-          assert (buckets_q[b].head == list_q[b][0]);
-          assert (buckets_q[b].tail == list_q[b][FlowW'(length_q[b]-1'b1)]);
-        end
-        for (int unsigned i = 0; i < Flows; ++i) begin
-          if (i + 1 < 32'(length_q[b])) assert (followings_q[list_q[b][i]] == list_q[b][i+1]);
-          // In no bucket behind its time.
-          if (places[watched_q][b][i])
-            assert (not_behind(watched_at.clocks[ClocksW-1:ClockW], turn_of(BucketW'(b))));
+          assert (inside_q[buckets_q[b].head] && inside_q[buckets_q[b].tail]);
+          assert (bucket_of_q[buckets_q[b].head] == BucketW'(b));
+          assert (bucket_of_q[buckets_q[b].tail] == BucketW'(b));
+          assert (before_q[buckets_q[b].head] == '0);
+          assert (before_q[buckets_q[b].tail] == length_q[b] - 1'b1);
         end
       end
       for (int unsigned n = 0; n < Flows; ++n) begin
-        if (clearing_q)
-          assert (n >= 32'(clear_address_q) || !departures_q[n].waits);
-          else begin
-            // What waits is there once, and what does not wait is not there.
-            assert ($onehot0({places[n], going[n], coming[n]}));
-            if (departures_q[n].waits)
-              assert (places[n] != '0 || going[n] || coming[n]);
-              else assert (places[n] == '0);
+        if (clearing_q) begin
+          assert (!inside_q[n]);
+          if (n < 32'(clear_address_q)) assert (!departures_q[n].waits);
+        end else begin
+          // What waits is there once, and what does not wait is not there.
+          assert ($onehot0({inside_q[n], going[n], coming[n]}));
+          if (departures_q[n].waits) assert (inside_q[n] || going[n] || coming[n]);
+          if (!departures_q[n].waits) assert (!inside_q[n]);
+        end
+        if (inside_q[n]) begin
+          assert (before_q[n] < length_q[bucket_of_q[n]]);
+          if (before_q[n] != length_q[bucket_of_q[n]] - 1'b1) begin
+            assert (inside_q[followings_q[n]]);
+            assert (bucket_of_q[followings_q[n]] == bucket_of_q[n]);
+            assert (before_q[followings_q[n]] == before_q[n] + 1'b1);
           end
+          for (int unsigned m = 0; m < Flows; ++m) begin
+            if (m != n && inside_q[m] && bucket_of_q[m] == bucket_of_q[n])
+              assert (before_q[m] != before_q[n]);
+          end
+        end
       end
+      // In no bucket behind its time.
+      if (inside_q[watched_q])
+        assert (not_behind(watched_at.clocks[ClocksW-1:ClockW], turn_of(bucket_of_q[watched_q])));
+
       // What is on its way through the round.
       if (round_i[1]) assert (bucket_read_q == at_hand);
       if (round_i[2]) assert (bucket_shown_q == at_hand);
@@ -550,7 +568,8 @@ module departure_calendar
       if (round_i[9]) assert (bucket_shown_q == buckets_q[enters_bucket_q]);
 
       if (advances) assert (length_q[BucketW'(bucket_q)] == '0);
-      if (goes) assert (reached(departures_q[present_q.head].at.clocks, now_q));
+      if (goes)
+        assert (inside_q[present_q.head] && reached(departures_q[present_q.head].at.clocks, now_q));
     end
   end
 

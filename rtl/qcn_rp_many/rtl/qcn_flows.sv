@@ -31,7 +31,7 @@ module qcn_flows
   parameter  bit              Trr           = FirstCycle,
   parameter  bit              JitterRp      = Reload,
   // The clock, Hz: less than 2^30.
-  parameter  longint unsigned ClockHz       = 64'd156_250_000,
+  parameter  longint unsigned ClockHz       = 64'd125_000_000,
   localparam int unsigned     FlowW         = unsigned'($clog2(Flows))
 ) (
   input var logic clk_i,
@@ -100,7 +100,7 @@ module qcn_flows
   localparam int unsigned DividendW = unsigned'($clog2(OctetClocks + 64'd1));
 
   if (ClockHz < 64'd1 || ClockHz >= 64'd1 << 30) begin : gen_bad_clock
-    $fatal(0, "ClockHz is 1 to 2^30 - 1, with its size, as 64'd156_250_000 (instance %m)");
+    $fatal(0, "ClockHz is 1 to 2^30 - 1, with its size, as 64'd125_000_000 (instance %m)");
   end
 
   // --- The round, and the clocks of an event -------------------------------------------------------

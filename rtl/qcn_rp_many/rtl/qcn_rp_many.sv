@@ -27,7 +27,7 @@ module qcn_rp_many
   parameter  bit              Trr           = FirstCycle,
   parameter  bit              JitterRp      = Reload,
   // The clock, Hz: less than 2^30.
-  parameter  longint unsigned ClockHz       = 64'd156_250_000,
+  parameter  longint unsigned ClockHz       = 64'd125_000_000,
   localparam int unsigned     FlowW         = unsigned'($clog2(Flows))
 ) (
   input var logic clk_i,

@@ -21,7 +21,7 @@ const SMALL: Shape = Shape {
     flows: 8,
     buckets: 16,
     bucket_clocks: 16,
-    clock_hz: 156_250_000,
+    clock_hz: 125_000_000,
     first_clock: 0xffff_b000,
     readings: Readings::FULL,
 };
