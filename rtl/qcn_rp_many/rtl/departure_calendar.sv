@@ -577,7 +577,6 @@ module departure_calendar
   always_ff @(posedge clk_i) begin
     if (past_valid_q && !rst_i) begin
       cover (goes && length_q[BucketW'(bucket_q)] == (FlowW + 1)'(2));
-      cover (moves);
       cover (refused_o);
     end
   end
