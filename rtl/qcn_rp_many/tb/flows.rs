@@ -25,8 +25,14 @@ const SMALL: Shape = Shape {
     first_clock: 0xffff_b000,
     readings: PAPER,
 };
-const LARGE: Shape =
-    Shape { flows: 1024, buckets: 1024, bucket_clocks: 64, clock_hz: 322_265_625, first_clock: 0, readings: Readings::FULL };
+const LARGE: Shape = Shape {
+    flows: 1024,
+    buckets: 1024,
+    bucket_clocks: 64,
+    clock_hz: 322_265_625,
+    first_clock: 0,
+    readings: Readings::FULL,
+};
 
 /// Settings of a run. Half of them have rates at which frames follow each other soon.
 fn settings(random: &mut Random, bits: u32) -> QcnSettings {
