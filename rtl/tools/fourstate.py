@@ -19,14 +19,18 @@ from cores import RTL, Build, all_cores, builds
 # Outputs that mean something only while something else is valid, or in clocks that the core's page states.
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
-    r"|^(congested|data|event_dropped|event_queue|interval|none|value)_o$"
-    r"|_(source|ports|octets|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
+    r"|^(cn_tagged|congested|data|event_dropped|event_queue|interval|none|value)_o$"
+    r"|_(source|ports|octets|flow|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 # Registers and counters are known whatever they are of.
 _REGISTERS = ("control_", "line_")
 CLOCKS = 40
 # Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
-_A_CLOCK_LATER = re.compile(r"^nic\.(current|target)_rate_o$|^switch_input\.control_o$")
+# Rates and stages of qcn_flows are those of the flow that is served.
+_A_CLOCK_LATER = re.compile(
+    r"^nic\.(current|target)_rate_o$|^switch_input\.control_o$"
+    r"|^qcn_(flows|rp_many)\.(current_rate|target_rate|byte_stage|time_stage|phase)_o$"
+)
 
 
 def main(names: list[str]) -> int:

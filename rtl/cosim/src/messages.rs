@@ -45,6 +45,13 @@ pub fn message_at(octets: &[u8], kind: u16) -> Option<usize> {
     (u16_at(octets, at)? == kind).then_some(at + 2)
 }
 
+/// The flow identifier of the CN-TAG in front of a message, if there is one.
+#[must_use]
+pub fn flow_at(octets: &[u8]) -> Option<u16> {
+    let at = if u16_at(octets, 12)? == VLAN { 16 } else { 12 };
+    (u16_at(octets, at)? == CN_TAG).then(|| u16_at(octets, at + 2)).flatten()
+}
+
 /// The fields of a message, which is one and long enough.
 ///
 /// # Panics

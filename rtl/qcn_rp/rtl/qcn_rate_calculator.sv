@@ -77,10 +77,8 @@ module qcn_rate_calculator
   output var remaining_t time_remaining_o,
   output var logic busy_o
 );
-  // The last step of an event; the steps of the rates are listed below.
+  // The last step of an event; the steps of the rates are those of qcn_rate_steps.
   localparam logic [5:0] Last = 6'd50;
-  // Ten times a rate.
-  localparam int unsigned WorkW = RateW + 4;
 
   typedef enum logic [1:0] {
     Nothing,
@@ -165,8 +163,6 @@ module qcn_rate_calculator
   logic   keep_target;
   logic   decreases;
   logic   increases;
-  logic   byte_past;
-  logic   time_past;
 
   assign keep_target = Features == Full && byte_fresh_q && (Efr == ByteStage || time_fresh_q);
 
@@ -196,13 +192,7 @@ module qcn_rate_calculator
 
   assign decreases = kind_q == Decrease;
   assign increases = kind_q == Increase;
-  assign byte_past = byte_stage_q > rpg_threshold_i;
-  assign time_past = time_stage_q > rpg_threshold_i;
-  always_comb begin
-    phase_o = FastRecovery;
-    if (byte_past && time_past) phase_o = HyperActiveIncrease;
-    else if (byte_past || time_past) phase_o = ActiveIncrease;
-  end
+  assign phase_o = phase_of(byte_stage_q, time_stage_q, rpg_threshold_i);
 
   assign byte_stage_o = byte_stage_q;
   assign time_stage_o = time_stage_q;
@@ -217,7 +207,7 @@ module qcn_rate_calculator
 
   always_ff @(posedge clk_i) begin
     if (begins || serve_signal) byte_half_q <= 1'b0;
-    else if (serve_byte) byte_half_q <= {1'b0, byte_stage_q} + 1'b1 >= {1'b0, rpg_threshold_i};
+    else if (serve_byte) byte_half_q <= half_after(byte_stage_q, rpg_threshold_i);
   end
 
   assign byte_base   = rpg_byte_reset_i >> byte_half_q;
@@ -249,7 +239,7 @@ module qcn_rate_calculator
 
     always_ff @(posedge clk_i) begin
       if (begins || serve_signal) time_half_q <= 1'b0;
-      else if (serve_time) time_half_q <= {1'b0, time_stage_q} + 1'b1 >= {1'b0, rpg_threshold_i};
+      else if (serve_time) time_half_q <= half_after(time_stage_q, rpg_threshold_i);
     end
 
     assign time_base = rpg_time_reset_i >> time_half_q;
@@ -283,191 +273,53 @@ module qcn_rate_calculator
   end
 
   // --- The rates ---
-  //
-  // Steps of a decrease                      Steps of an increase
-  //   2..17  work = CR |Fb| >> gd_shift        2, 3   work = 8 CR, and 2 CR more
-  //          (a bit of Fb a step, then         5      TR > work: reduce; work = 0
-  //          shifts; rounded up)               7..14  work = times R (a bit a step)
-  //   18     work = CR - work,                 16     work = work + TR, or TR/8 if reduced
-  //          TR = CR unless kept               18     TR = work, at most max
-  //   20     work at least CR/2                19     work = (CR + TR) / 2
-  //   22     work at least min                 22     work at least min
-  //   24     CR = work, at most max            24     CR = work, at most max
-  //
-  // The operation of a step is decoded two steps before, the first by the event itself, and its term is chosen in the
-  // step before, as is the limit of the work. The comparison takes one more step before the step that needs it.
 
-  // One at most; a bit each, for they drive wide ones.
-  typedef struct packed {
-    logic shift;
-    logic subtract;
-    logic times_eight;
-    logic times_two;
-    logic decide;
-    logic multiply;
-    logic add_target;
-    logic set_target;
-    logic average;
-    logic at_least;
-    logic set_current;
-  } operation_t;
+  rate_t  current_q;
+  rate_t  target_q;
+  stage_t ordinal_q;
+  logic   ordinal_write;
+  logic   target_write;
+  rate_t  target;
+  logic   current_write;
+  rate_t  current;
 
-  rate_t                  current_q;
-  rate_t                  target_q;
-  operation_t             operation;
-  operation_t             early_q;
-  operation_t             operation_q;
-  // The limit with which the work is compared.
-  rate_t                  limit_q;
-  logic       [WorkW-1:0] work_q;
-  logic                   below_q;
-  logic       [      5:0] fb_q;
-  // Less: a 1 has fallen off. More: the work has run over.
-  logic                   over_q;
-  // More: TR is divided by 8; R is R_HAI; and how often it is taken (a bit a step, highest first).
-  logic                   reduce_q;
-  logic                   hyper_q;
-  stage_t                 factor_q;
-
-  logic       [WorkW-1:0] augend;
-  logic       [WorkW-1:0] addend;
-  logic       [WorkW-1:0] addend_q;
-  logic                   carry;
-  logic       [WorkW-1:0] sum;
-  logic                   unused_lsb;
-  logic                   unused_operation;
-  logic                   halves;
-  logic                   products;
-  logic                   limits;
-  stage_t                 factor;
-  stage_t                 factor_next_q;
-  logic                   first_cycle;
-
-  always_comb begin
-    operation = '0;
-    if (idle_q) begin
-      operation.shift = serve_signal;
-      operation.times_eight = (serve_byte || serve_time) && Features == Full;
-    end else if (decreases) begin
-      // At least 6 shifts.
-      operation.shift = step_q <= 6'd15 && (step_q <= 6'd5 || step_q < {1'b0, gd_shift_i});
-      operation.subtract = step_q == 6'd16;
-      operation.at_least = step_q == 6'd18 || step_q == 6'd20;
-      operation.set_current = step_q == 6'd22;
-    end else if (increases) begin
-      operation.times_two = step_q == 6'd1 && Features == Full;
-      operation.decide = step_q == 6'd3;
-      // Only the lowest bit without Hyper-Active Increase.
-      operation.multiply = step_q == 6'd12
-          || (step_q >= 6'd5 && step_q <= 6'd11 && Features == Full);
-      operation.add_target = step_q == 6'd14;
-      operation.set_target = step_q == 6'd16;
-      operation.average = step_q == 6'd17;
-      operation.at_least = step_q == 6'd20;
-      operation.set_current = step_q == 6'd22;
-    end
-  end
+  qcn_rate_steps #(
+      .Features     (Features),
+      .HaiMultiplier(HaiMultiplier),
+      .Trr          (Trr)
+  ) u_steps (
+      .clk_i,
+      .rst_i          (rst_i || begins),
+      .idle_i         (idle_q),
+      .signal_i       (serve_signal),
+      .increase_i     (serve_byte || serve_time),
+      .decreases_i    (decreases),
+      .increases_i    (increases),
+      .step_i         (step_q),
+      .fb_i,
+      .keep_target_i  (keep_target_q),
+      .gd_shift_i,
+      .rpg_threshold_i,
+      .rpg_ai_rate_i,
+      .rpg_hai_rate_i,
+      .rpg_min_rate_i,
+      .rpg_max_rate_i,
+      .current_i      (current_q),
+      .target_i       (target_q),
+      .byte_stage_i   (byte_stage_q),
+      .time_stage_i   (time_stage_q),
+      .phase_i        (phase_o),
+      .ordinal_i      (ordinal_q),
+      .ordinal_write_o(ordinal_write),
+      .target_write_o (target_write),
+      .target_o       (target),
+      .current_write_o(current_write),
+      .current_o      (current)
+  );
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || begins) begin
-      early_q     <= '0;
-      operation_q <= '0;
-    end else begin
-      early_q     <= operation;
-      operation_q <= early_q;
-    end
-    addend_q <= addend;
-    case (step_q)
-      6'd3:         limit_q <= Features == Full ? target_q : rpg_max_rate_i;
-      6'd18, 6'd19: limit_q <= current_q >> 1;
-      6'd20, 6'd21: limit_q <= rpg_min_rate_i;
-      default:      limit_q <= rpg_max_rate_i;
-    endcase
-  end
-
-  // One adder. Where there is nothing to do, it adds nothing.
-  always_comb begin
-    addend = '0;
-    if (early_q.subtract || early_q.average || (early_q.shift && fb_q[0]))
-      addend |= WorkW'(current_q);
-    if (early_q.times_eight) addend |= {1'b0, current_q, 3'b0};
-    if (early_q.times_two) addend |= {3'b0, current_q, 1'b0};
-    if (early_q.multiply && factor_q[StageW-1])
-      addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
-    if (early_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
-  end
-
-  always_comb begin
-    augend = work_q;
-    if (operation_q.subtract) augend = ~work_q;
-    if (operation_q.multiply) augend = work_q << 1;
-    carry = operation_q.subtract && !over_q;
-  end
-  // The carry enters one bit below.
-  assign {sum, unused_lsb} = {augend, 1'b1} + {addend_q, carry};
-
-  // The next work.
-  assign halves = operation_q.shift || operation_q.average;
-  assign products = operation_q.multiply || operation_q.add_target;
-  assign limits   = (operation_q.set_target && (over_q || !below_q))
-      || (operation_q.at_least && below_q);
-  // Steps that are no more than their terms.
-  assign unused_operation = &{1'b0, operation_q.times_eight, operation_q.times_two};
-
-  always_ff @(posedge clk_i) begin
-    below_q <= work_q < WorkW'(limit_q);
-    if (limits) work_q <= WorkW'(limit_q);
-    else work_q <= halves ? sum >> 1 : sum;
-    if (early_q.shift) fb_q <= fb_q >> 1;
-    if (operation_q.shift) over_q <= over_q || sum[0];
-    if (products) begin
-      over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
-    end
-    // In front of an event, and between the parts of an increase.
-    if (idle_q) begin
-      over_q <= 1'b0;
-      fb_q   <= fb_i;
-    end
-    if (idle_q || operation_q.decide) work_q <= '0;
-  end
-
-  // How often R is added.
-  assign first_cycle = Trr == AnyTime || byte_stage_q == stage_t'(1) || time_stage_q == stage_t'(1);
-  if (Features == Full) begin : gen_full
-    stage_t ordinal_q;
-    stage_t least;
-
-    assign least = byte_stage_q < time_stage_q ? byte_stage_q : time_stage_q;
-    always_comb begin
-      case (phase_o)
-        FastRecovery:   factor = '0;
-        ActiveIncrease: factor = stage_t'(1);
-        default:        factor = HaiMultiplier == MinCount ? least - rpg_threshold_i : ordinal_q;
-      endcase
-    end
-
-    always_ff @(posedge clk_i) begin
-      if (rst_i || begins || serve_signal) begin
-        ordinal_q <= '0;
-      end else if (operation_q.times_eight && phase_o == HyperActiveIncrease) begin
-        if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
-      end
-    end
-  end else begin : gen_core
-    assign factor = stage_t'(phase_o == ActiveIncrease) << (StageW - 1);
-  end
-
-  // It stands two steps before it is needed.
-  always_ff @(posedge clk_i) factor_next_q <= factor;
-
-  always_ff @(posedge clk_i) begin
-    if (operation_q.decide) begin
-      reduce_q <= Features == Full && below_q && first_cycle;
-      hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
-      factor_q <= Features == Full && below_q && first_cycle ? '0 : factor_next_q;
-    end else if (early_q.multiply) begin
-      factor_q <= factor_q << 1;
-    end
+    if (rst_i || begins || serve_signal) ordinal_q <= '0;
+    else if (ordinal_write && ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -475,9 +327,8 @@ module qcn_rate_calculator
       current_q <= rpg_max_rate_i;
       target_q  <= rpg_max_rate_i;
     end else begin
-      if (operation_q.subtract && !keep_target_q) target_q <= current_q;
-      if (operation_q.set_target) target_q <= over_q || !below_q ? limit_q : RateW'(work_q);
-      if (operation_q.set_current) current_q <= below_q ? RateW'(work_q) : limit_q;
+      if (target_write) target_q <= target;
+      if (current_write) current_q <= current;
     end
   end
 
@@ -512,26 +363,7 @@ module qcn_rate_calculator
       assert (idle_q == (step_q == '0) && ready_q == (idle_q && !boot_q));
       if (boot_q) assert (idle_q);
       assert (last_q == (step_q == Last));
-      assert ($onehot0(early_q) && $onehot0(operation_q));
       assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
-      // Between the bounds of a rate: the work is not below the least, and its limit is the largest.
-      if (operation_q.set_current) begin
-        assert (step_q == 6'd24 && limit_q == rpg_max_rate_i);
-        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
-      end
-      if (operation_q.set_target) begin
-        assert (step_q == 6'd18 && limit_q == rpg_max_rate_i);
-        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
-      end
-      if (step_q == 6'd22 && (decreases || increases)) begin
-        assert (operation_q.at_least && limit_q == rpg_min_rate_i);
-        assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
-      end
-      if ((step_q == 6'd23 || step_q == 6'd24) && (decreases || increases)) begin
-        assert (operation_q.set_current == (step_q == 6'd24));
-        assert (!limits && !halves && addend_q == '0);
-        assert (work_q >= WorkW'(rpg_min_rate_i));
-      end
       if (!past_falls_q) begin
         assert (byte_stage_q >= past_byte_stage_q && time_stage_q >= past_time_stage_q);
       end

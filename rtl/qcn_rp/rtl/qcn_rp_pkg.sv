@@ -55,6 +55,18 @@ package qcn_rp_pkg;
   localparam int unsigned StageW = 8;
   typedef logic [StageW-1:0] stage_t;
 
+  // The phase of a flow by its stages.
+  function automatic phase_e phase_of(input stage_t byte_stage, input stage_t time_stage,
+                                      input stage_t threshold);
+    if (byte_stage > threshold && time_stage > threshold) return HyperActiveIncrease;
+    return byte_stage > threshold || time_stage > threshold ? ActiveIncrease : FastRecovery;
+  endfunction
+
+  // Whether the cycle that follows the one after `stage` others is a half one.
+  function automatic logic half_after(input stage_t stage, input stage_t threshold);
+    return {1'b0, stage} + 1'b1 >= {1'b0, threshold};
+  endfunction
+
   // Length of a cycle: octets or ticks.
   localparam int unsigned CycleW = 24;
   typedef logic [CycleW-1:0] cycle_t;

@@ -1,7 +1,7 @@
 //! QCN's rate calculator against the state machine of the schemes, all outputs in every clock.
 
 use penstock_cosim::reaction_point::{self, Event, Machine, Message, Point, Qcn, QcnSettings, Readings};
-use penstock_cosim::vectors::{self, Pins, Recorder};
+use penstock_cosim::vectors::{self, Recorder};
 use penstock_cosim::{Random, at_least};
 use penstock_schemes::parts::rate_calculator::{Efr, HaiMultiplier, JitterRp, Trr};
 
@@ -11,45 +11,6 @@ const CLOCKS: u64 = 30_000;
 const FOLDER: &str = "qcn_rp";
 /// Clocks that an event is served.
 const SERVICE: u64 = 51;
-
-/// Values at the pins of the settings.
-fn settings(input: &impl Pins) -> QcnSettings {
-    let pin = |name| input.get(pin_of(input, name));
-    QcnSettings {
-        gd_shift: pin("gd_shift_i") as u8,
-        threshold: pin("rpg_threshold_i") as u8,
-        byte_reset: pin("rpg_byte_reset_i") as u32,
-        time_reset: pin("rpg_time_reset_i") as u32,
-        ai_rate: pin("rpg_ai_rate_i"),
-        hai_rate: pin("rpg_hai_rate_i"),
-        min_rate: pin("rpg_min_rate_i"),
-        max_rate: pin("rpg_max_rate_i"),
-        jitter: pin("rp_jitter_i") as u16,
-        timer_on: pin("timer_on_i") != 0,
-    }
-}
-
-fn pin_of<I: Pins>(_: &I, name: &str) -> usize {
-    I::NAMES.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no pin {name}"))
-}
-
-/// Sets the pins to settings.
-fn set<I: Pins>(input: &mut I, settings: &QcnSettings) {
-    for (name, value) in [
-        ("gd_shift_i", settings.gd_shift.into()),
-        ("rpg_threshold_i", settings.threshold.into()),
-        ("rpg_byte_reset_i", settings.byte_reset.into()),
-        ("rpg_time_reset_i", settings.time_reset.into()),
-        ("rpg_ai_rate_i", settings.ai_rate),
-        ("rpg_hai_rate_i", settings.hai_rate),
-        ("rpg_min_rate_i", settings.min_rate),
-        ("rpg_max_rate_i", settings.max_rate),
-        ("rp_jitter_i", settings.jitter.into()),
-        ("timer_on_i", settings.timer_on.into()),
-    ] {
-        input.set(pin_of(&I::default(), name), value);
-    }
-}
 
 macro_rules! lockstep {
     ($name:ident, $core:ident, $bits:expr, $seed:expr, $readings:expr) => {
@@ -61,7 +22,7 @@ macro_rules! lockstep {
             fn clock(core: &mut Core, model: &mut Option<Qcn>, input: &In) -> bool {
                 let out = core.clock(input);
                 if input.rst_i {
-                    let mut fresh = Qcn::new($readings, &settings(input));
+                    let mut fresh = Qcn::new($readings, &QcnSettings::at_pins(input));
                     fresh.served = model.as_ref().map_or([0; 3], |model| model.served);
                     *model = Some(fresh);
                 }
@@ -106,7 +67,7 @@ macro_rules! lockstep {
                     let (mut core, mut model) = (Core::new(max_rate), None::<Qcn>);
                     let (mut input, usual) = (In::default(), QcnSettings::any(&mut Random::new(max_rate), $bits));
                     let usual = QcnSettings { gd_shift: 6, threshold: 5, jitter: 0, byte_reset: 1_000, ..usual };
-                    set(&mut input, &QcnSettings { min_rate: tenth, max_rate, timer_on: false, ..usual });
+                    QcnSettings { min_rate: tenth, max_rate, timer_on: false, ..usual }.put(&mut input);
                     input.rst_i = true;
                     clock(&mut core, &mut model, &input);
                     input.rst_i = false;
@@ -131,7 +92,7 @@ macro_rules! lockstep {
                 let (mut core, mut model) = (Core::new(seed), None::<Qcn>);
                 kept.begin(seed);
                 let mut input = In::default();
-                set(&mut input, &QcnSettings::any(&mut random, $bits));
+                QcnSettings::any(&mut random, $bits).put(&mut input);
                 // How dense the inputs are; signals back to back, or none.
                 let (sends, longest) = (1 + random.below(20), [64, 1518, 9018, 65_535][random.below(4) as usize]);
                 let rarely = if random.one_in(2) { 2 } else { 100 };

@@ -42,6 +42,9 @@ module message_receiver
   output var logic        message_valid_o,
   input var  logic        message_ready_i,
   output var logic [47:0] destination_o,
+  // QCN: it is behind a CN-TAG, and that tag's flow identifier.
+  output var logic        cn_tagged_o,
+  output var logic [15:0] cn_flow_o,
   output var logic [ 5:0] fb_o,
   output var logic [63:0] cp_id_o,
   // Octets, in two's complement.
@@ -348,24 +351,29 @@ module message_receiver
       end
     end
 
+    assign cn_tagged_o = 1'b0;
+    assign cn_flow_o = '0;
     assign fb_o = '0;
     assign has_feedback = 1'b1;
   end else begin : gen_cnm
-    // Octet 15, 19 or 23. The first of them may lie in the beat before that of the decision.
-    logic [5:0] untagged;
+    // Feedback is in octet 15, 19 or 23; a flow's identifier in octets 14 and 15 or 18 and 19. The first of each may lie in the beat
+    // before that of the decision.
+    logic [15:0] first;
     if (DecisionBeat > 4'(15 / BeatOctets)) begin : gen_before
       logic [1:0] at;
       assign at = commit_q[1:0] + 2'(15 / BeatOctets);
-      assign untagged = beats_q[at].data[8*(15%BeatOctets)+:6];
+      assign first = word_at(beats_q[at].data, 14);
     end else begin : gen_same
-      assign untagged = head.data[8*(15%BeatOctets)+:6];
+      assign first = word_at(head.data, 14);
     end
 
     always_ff @(posedge clk_i) begin
       if (message_begins) begin
         if (after_two_tags) fb_o <= head.data[8*(23%BeatOctets)+:6];
         else if (after_one_tag) fb_o <= head.data[8*(19%BeatOctets)+:6];
-        else fb_o <= untagged;
+        else fb_o <= first[5:0];
+        cn_tagged_o <= after_two_tags || (type_tag && after_one_tag);
+        cn_flow_o   <= after_two_tags ? word_at(head.data, 18) : first;
       end
     end
 

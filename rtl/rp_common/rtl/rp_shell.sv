@@ -74,7 +74,12 @@ module rp_shell
   logic        message_valid;
   logic        message_ready;
   logic [47:0] destination;
+  // A reaction point is found by its address.
+  logic        cn_tagged;
+  logic [15:0] cn_flow;
+  logic        unused;
 
+  assign unused   = &{1'b0, cn_tagged, cn_flow};
   assign signal_o = signal_valid_o & signal_ready_i;
 
   message_receiver #(
@@ -92,6 +97,8 @@ module rp_shell
       .message_valid_o(message_valid),
       .message_ready_i(message_ready),
       .destination_o(destination),
+      .cn_tagged_o(cn_tagged),
+      .cn_flow_o(cn_flow),
       .fb_o,
       .cp_id_o,
       .q_off_o,

@@ -4,7 +4,7 @@
 mod qcn;
 mod smcc;
 
-pub use qcn::{Qcn, Readings, Settings as QcnSettings, any_rate};
+pub use qcn::{Qcn, Readings, Settings as QcnSettings, Words, any_rate};
 pub use smcc::{Settings as SmccSettings, SmccPoint, any_size, defaults as smcc_defaults};
 
 /// The fields of a message.

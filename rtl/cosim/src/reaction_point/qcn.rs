@@ -17,6 +17,7 @@ use penstock_schemes::{Draw, Duration, Instant};
 
 use super::{Event, Machine, Message, Point, Shown};
 use crate::Random;
+use crate::vectors::Pins;
 
 /// Clocks from the one in which an event is served to the next in which one can be; then the counters show it.
 const SERVICE: u64 = 51;
@@ -136,7 +137,45 @@ impl Settings {
         ]
     }
 
-    fn rules(&self, readings: &Readings) -> Rules {
+    /// Those at the pins of a core, which have the same names in all of them.
+    #[must_use]
+    pub fn at_pins<I: Pins>(input: &I) -> Self {
+        let pin = |name| input.get(pin_of::<I>(name));
+        Self {
+            gd_shift: pin("gd_shift_i") as u8,
+            threshold: pin("rpg_threshold_i") as u8,
+            byte_reset: pin("rpg_byte_reset_i") as u32,
+            time_reset: pin("rpg_time_reset_i") as u32,
+            ai_rate: pin("rpg_ai_rate_i"),
+            hai_rate: pin("rpg_hai_rate_i"),
+            min_rate: pin("rpg_min_rate_i"),
+            max_rate: pin("rpg_max_rate_i"),
+            jitter: pin("rp_jitter_i") as u16,
+            timer_on: pin("timer_on_i") != 0,
+        }
+    }
+
+    /// Sets the pins to these.
+    pub fn put<I: Pins>(&self, input: &mut I) {
+        for (name, value) in [
+            ("gd_shift_i", self.gd_shift.into()),
+            ("rpg_threshold_i", self.threshold.into()),
+            ("rpg_byte_reset_i", self.byte_reset.into()),
+            ("rpg_time_reset_i", self.time_reset.into()),
+            ("rpg_ai_rate_i", self.ai_rate),
+            ("rpg_hai_rate_i", self.hai_rate),
+            ("rpg_min_rate_i", self.min_rate),
+            ("rpg_max_rate_i", self.max_rate),
+            ("rp_jitter_i", self.jitter.into()),
+            ("timer_on_i", self.timer_on.into()),
+        ] {
+            input.set(pin_of::<I>(name), value);
+        }
+    }
+
+    /// The rules of the state machine that stand for these and a build's choices.
+    #[must_use]
+    pub fn rules(&self, readings: &Readings) -> Rules {
         Rules {
             gd_inverse: 1 << self.gd_shift.clamp(6, 16),
             rpg_min_dec_fac: 50,
@@ -159,6 +198,10 @@ impl Settings {
             tr_clamp: true,
         }
     }
+}
+
+fn pin_of<I: Pins>(name: &str) -> usize {
+    I::NAMES.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no pin {name}"))
 }
 
 /// The choices that a build's parameters fix.
@@ -187,9 +230,9 @@ impl Readings {
     };
 }
 
-/// The words of a clock, in the order in which the state machine draws them, and how many it has drawn.
+/// Words in the order in which the state machine draws them, and how many it has drawn.
 #[derive(Default)]
-struct Words(VecDeque<u32>, usize);
+pub struct Words(pub VecDeque<u32>, pub usize);
 
 impl Draw for Words {
     fn draw(&mut self) -> u32 {
