@@ -80,6 +80,10 @@ impl Graph {
         let collective = &self.collectives()[instance.collective as usize];
         let schedule = Schedule::new(collective, instance.nodes.len() as u32)?;
         let group = &self.groups()[instance.group as usize];
+        let mut receives = alloc::vec![false; group.len()];
+        for message in schedule.messages().iter().filter(|message| message.from != message.to) {
+            receives[message.to as usize] = true;
+        }
         // For each message the node that starts it, its send and its receive; a join is one node.
         let mut nodes: Vec<[NodeId; 3]> = Vec::with_capacity(schedule.messages().len());
         for message in schedule.messages() {
@@ -105,7 +109,12 @@ impl Graph {
                 graph.after(send, first);
             }
             graph.after(first.unwrap_or(send), begin);
-            graph.after(end, send);
+            // Who receives ends with that, and knows that its own messages have started.
+            if receives[message.from as usize] {
+                graph.after_start(end, first.unwrap_or(send));
+            } else {
+                graph.after(end, send);
+            }
             graph.after(receive, other_begin);
             graph.after(other_end, receive);
             nodes.push([first.unwrap_or(send), send, receive]);
