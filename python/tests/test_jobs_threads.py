@@ -20,7 +20,7 @@ FABRIC: dict[str, Any] = {
             "hosts_per_leaf": 2,
             "host_rate": "100 Gbps",
             "fabric_rate": "100 Gbps",
-            "link_delay": "500 ns",
+            "link_delay": "2 us",
             "buffer": "1 MB",
         }
     },
@@ -114,7 +114,7 @@ def test_fabrics(keys: dict[str, Any]) -> None:
 def test_losses_are_sent_again() -> None:
     lossy: dict[str, Any] = {key: value for key, value in FABRIC.items() if key != "pfc"}
     topology = {**FABRIC["topology"]["leaf-spine"], "buffer": "30 KB"}
-    lossy |= {"topology": {"leaf-spine": topology}}
+    lossy |= {"topology": {"leaf-spine": topology}, "until": "duration", "duration": "1 ms"}
     lossy |= collective(kind="all-to-all", algorithm="direct", size="400 KB", transport="go-back-n")
     whole = Scenario(**lossy)
     one, two = whole.run(), whole.run(threads=2)

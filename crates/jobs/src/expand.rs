@@ -109,10 +109,8 @@ impl Graph {
                 graph.after(send, first);
             }
             graph.after(first.unwrap_or(send), begin);
-            // Who receives ends with that, and knows that its own messages have started.
-            if receives[message.from as usize] {
-                graph.after_start(end, first.unwrap_or(send));
-            } else {
+            // Who receives ends with that: its own messages have started then.
+            if !receives[message.from as usize] {
                 graph.after(end, send);
             }
             graph.after(receive, other_begin);
@@ -124,6 +122,9 @@ impl Graph {
                 let sender = schedule.messages()[next as usize].from;
                 let by = if schedule.messages()[awaited].to == sender { receive } else { send };
                 graph.after(nodes[next as usize][0], by);
+                if by == send && receives[sender as usize] {
+                    graph.after(ends[instance.nodes[sender as usize] as usize].1, send);
+                }
             }
         }
         Some(())

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use penstock_jobs::executor::Detail;
+use penstock_jobs::executor::{Detail, Piece};
 use penstock_jobs::{
-    Action, Algorithm, Collective, Executor, Graph, GraphBuilder, Kind, Local, MessageId, Piece, Record, Settings,
-    Time, Work,
+    Action, Algorithm, Collective, Executor, Graph, GraphBuilder, Kind, Local, MessageId, Record, Settings, Time, Work,
 };
 use proptest::prelude::*;
 
@@ -141,7 +140,7 @@ proptest! {
         let kinds = [Kind::AllReduce, Kind::Broadcast { root: 1 }, Kind::Reduce { root: 0 }, Kind::AllToAll];
         let algorithm = if kind == 3 { Algorithm::Direct } else { Algorithm::Ring };
         let collective =
-            Collective { chunks, in_flight, step_latency_ps, ..Collective::new(kinds[kind], 60, algorithm) };
+            Collective { chunks, in_flight, step_latency_ps, ..Collective::new(kinds[kind].clone(), 60, algorithm) };
         let graph = program(&work, collective);
         if graph.check().is_err() {
             return Ok(());
