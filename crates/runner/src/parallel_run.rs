@@ -159,15 +159,22 @@ impl<'p, S: Scheme, M: Model, const ARRIVALS: bool> ParallelRun<'p, S, M, ARRIVA
 
     /// The same in a run that ends when all jobs have. A part stops where its own have.
     fn run_window_until_done(&self, own: usize, end: Instant, slice: &Slice) {
-        let mut next = if let Stop::Done(_) = lock(&self.parts[own]).stands_at() { Next::Wait } else { Next::Run };
+        let mut stop = lock(&self.parts[own]).stands_at();
+        let mut done = if let Stop::Done(_) = stop { Some(stop) } else { None };
+        let mut next = if done.is_some() { Next::Wait } else { Next::Run };
         loop {
             let mut part = lock(&self.parts[own]);
-            let stop = match next {
-                Next::Run if part.run_part(end) => Stop::End,
-                Next::Run | Next::Wait => part.stands_at(),
-                Next::End => Stop::End,
-                Next::Finish(at) => return part.end_part(at),
+            stop = match (next, stop, done) {
+                // Behind a sample others may come to the end of the run.
+                (Next::Run, Stop::Sample, Some(done)) => done,
+                (Next::Run, ..) if part.run_part(end) => Stop::End,
+                (Next::Run, ..) => part.stands_at(),
+                (Next::Wait | Next::End, stop, _) => stop,
+                (Next::Finish(at), ..) => return part.end_part(at),
             };
+            if let Stop::Done(_) = stop {
+                done = Some(stop);
+            }
             drop(part);
             lock(&slice.stops)[own].0 = stop;
             slice.barrier.meet(|| {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::frame::{DELIVERED, Frame, SENT, Times};
 use super::{Executor, State};
-use crate::graph::Rank;
+use crate::graph::NodeId;
 
 impl Executor {
     /// Runs these ranks alone, by rank. To be called before [`start`](Self::start). Ranks of one host stay together; messages to the
@@ -50,25 +50,26 @@ impl Executor {
         self.settle_frames();
     }
 
-    /// In collectives that run, members that have ended where they were run have begun, and have sent all that they send.
+    /// In collectives that run, members that have ended where they were run have begun, have got all that they get, and have sent all that
+    /// they send.
     fn settle_frames(&mut self) {
-        let mut frames = core::mem::take(&mut self.frames);
-        for (&(iteration, instance), frame) in &mut frames {
+        for (&(iteration, instance), frame) in &mut self.frames {
             let schedule = &self.shapes[self.shape_of[instance as usize] as usize].schedule;
             let nodes = &self.matching.instances[instance as usize].nodes;
-            for (member, &node) in (0..).zip(nodes) {
-                let rank: Rank = self.graph.rank(node);
-                let at = self.ranks[rank as usize].iteration;
-                if at > iteration || (at == iteration && self.nodes[node as usize].state == State::Ended) {
-                    frame.begun[member as usize] = true;
-                    for message in schedule.sent_by(member) {
-                        let waits = &mut frame.waits[message as usize];
-                        *waits = (*waits).max(SENT);
-                    }
+            let has_ended = |node: NodeId| {
+                let at = self.ranks[self.graph.rank(node) as usize].iteration;
+                at > iteration || (at == iteration && self.nodes[node as usize].state == State::Ended)
+            };
+            let ended: Vec<bool> = nodes.iter().map(|&node| has_ended(node)).collect();
+            frame.begun.iter_mut().zip(&ended).for_each(|(begun, ended)| *begun |= ended);
+            for (waits, message) in frame.waits.iter_mut().zip(schedule.messages()) {
+                if ended[message.to as usize] {
+                    *waits = DELIVERED;
+                } else if ended[message.from as usize] {
+                    *waits = (*waits).max(SENT);
                 }
             }
         }
-        self.frames = frames;
     }
 }
 
