@@ -210,8 +210,8 @@ impl<S: Scheme> DynamicFlows<S> {
 
     /// The first hop of the route that a flow has at a time.
     pub(crate) fn root_at(&self, flow: FlowId, at: Instant) -> HopId {
-        let later = self.later.get(self.index(flow)).into_iter().flatten();
-        later.filter(|later| later.0 <= at).next_back().map_or_else(|| self.root(flow), |&(_, root, _)| root)
+        let mut later = self.later.get(self.index(flow)).into_iter().flatten();
+        later.rfind(|later| later.0 <= at).map_or_else(|| self.root(flow), |&(_, root, _)| root)
     }
 
     /// The first hop of a slot.
