@@ -105,8 +105,8 @@ def two_into_one(**keys: Any) -> Result:
 def test_a_queue_is_the_cause_of_a_message_that_shares_a_link() -> None:
     result = two_into_one()
     (job,) = result.summary["jobs"]
-    # 1000 frames of 1.2 us, and 1000 of the other message before the last of them; two more links, and 3 us.
-    assert job["job_time_s"] == pytest.approx(2000 * 1.2e-6 + 2 * 1.2e-6 + 3e-6, rel=1e-6)
+    # 1000 frames of 1.2 us, and 1000 of the other message before the last; two more links, and 3 us there and back.
+    assert job["job_time_s"] == pytest.approx(2000 * 1.2e-6 + 2 * 1.2e-6 + 6e-6, rel=1e-6)
     parts = job_paths.of_job(job)
     assert parts["ideal"] == pytest.approx(1000 * 1.2e-6 + 2 * 1.2e-6 + 3e-6, rel=1e-6)
     assert parts["queue"] == pytest.approx(1000 * 1.2e-6, rel=1e-6)

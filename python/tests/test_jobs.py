@@ -73,8 +73,8 @@ def sends(order: str, connections: str, transport: str | None = None, **keys: An
 
 
 def test_messages_of_a_kept_connection_arrive_in_order() -> None:
-    # 1.2 us a frame on each of two links, 1 us each.
-    way = 2 * (1.2e-6 + 1e-6)
+    # 1.2 us a frame on each of two links, 1 us each; the sender hears of the end 2 us later.
+    way = 2 * (1.2e-6 + 1e-6) + 2e-6
     kept = sends("", "kept")
     assert kept["first"][1] == pytest.approx(999 * 1.2e-6 + way, rel=1e-9)
     assert kept["second"][1] == pytest.approx(1009 * 1.2e-6 + way, rel=1e-9)
@@ -99,11 +99,11 @@ def test_a_kept_connection_goes_on_at_the_rate_of_dcqcn() -> None:
     dumbbell |= {"link_delay": "1 us", "bottleneck_delay": "1 us"}
     keys: Any = {"scheme": "dcqcn", "schemes": {"dcqcn": dcqcn}, "topology": {"dumbbell": dumbbell}}
     begin, end = sends("second requires first", "kept", **keys)["second"]
-    # Ten frames at 5 Gb/s; the last one over links of 10, 8 and 10 Gb/s, with 1 us each.
-    assert end - begin == pytest.approx(9 * 2.4e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 3e-6, rel=1e-6)
+    # Ten frames at 5 Gb/s; the last one over links of 10, 8 and 10 Gb/s, with 1 us each, there and back.
+    assert end - begin == pytest.approx(9 * 2.4e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 6e-6, rel=1e-6)
     begin, end = sends("second requires first", "per-message", **keys)["second"]
     # A new limiter begins at 10 Gb/s, and the bottleneck takes 1.5 us a frame.
-    assert end - begin < 9 * 1.6e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 3e-6
+    assert end - begin < 9 * 1.6e-6 + 1.2e-6 + 1.5e-6 + 1.2e-6 + 6e-6
 
 
 def test_a_size_without_a_unit_is_refused_with_its_place() -> None:

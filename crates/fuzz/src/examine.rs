@@ -1,13 +1,15 @@
-//! One input: read, laid out, and if it is small run twice. Gives all findings: things that must not be.
+//! One input: read, laid out, and if it is small run twice, the second time on two threads. Gives all findings: things that must not be.
 
 use std::any::Any;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use penstock_runner::{Options, Run, RunError, fingerprint};
+use penstock_runner::{Options, Run, RunError, Threads, fingerprint};
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::Duration;
+use penstock_sim::Partition;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::mutate::Input;
@@ -21,6 +23,9 @@ const BUDGET: u64 = 300_000;
 const BEGUN: u64 = 6;
 /// Longest time of the processor from one occasion to stop to the next, s. Builds for debugging are slower.
 const PATIENCE: f64 = if cfg!(debug_assertions) { 5.0 } else { 1.0 };
+/// Two threads run a plan whose parts meet no more often than this.
+const MEETINGS: u64 = 20_000;
+const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("two are some");
 /// Plans with this number of flows or fewer are planned again from their resolved form.
 const FEW_FLOWS: usize = 100;
 
@@ -168,7 +173,8 @@ impl Examined {
         if !whole {
             return Outcome::Stopped;
         }
-        let second = penstock_runner::run(&plan, &Options::default(), &mut |_| ControlFlow::Continue(()));
+        let options = Options { threads: threads(&plan), ..Options::default() };
+        let second = penstock_runner::run(&plan, &options, &mut |_| ControlFlow::Continue(()));
         if findings.len() == before
             && let (Ok(first), Ok(second)) = (&first, &second)
         {
@@ -179,6 +185,13 @@ impl Examined {
         }
         Outcome::Ran
     }
+}
+
+/// Two threads, unless the parts of the network would meet too often.
+fn threads(plan: &Plan) -> Threads {
+    let partition = Partition::new(&plan.network, 2);
+    let few = partition.is_ok_and(|cut| plan.duration.0 / cut.lookahead().0 <= MEETINGS);
+    Threads::Number(if few { TWO } else { NonZeroUsize::MIN })
 }
 
 /// Runs in `slices` slices; false if it was broken off because it had too many events.

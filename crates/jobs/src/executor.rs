@@ -2,9 +2,13 @@
 //!
 //! Nodes of a rank keep their state for one iteration, collectives for the time from their first member's begin to
 //! their last member's end. Nothing recurses: what may start waits in `ready`, what ends by time in `timers`.
+//!
+//! What happens at a host at one instant depends on that host alone: a message reaches its receiver, and its sender hears of it by a
+//! call at another time. So several executors of one graph may each run the ranks of some hosts (`parts`).
 
 mod frame;
 mod interface;
+mod parts;
 mod slowest;
 mod waiting;
 
@@ -12,6 +16,7 @@ pub use interface::{Action, Detail, Local, MessageId, Origin, Path, Piece, Recor
 
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -77,6 +82,8 @@ struct Shape {
     schedule: Schedule,
     /// For each member the number of messages from it and to it.
     left: Vec<u32>,
+    /// Whether a member receives anything from others.
+    receives: Vec<bool>,
     step_latency_ps: u64,
 }
 
@@ -86,10 +93,10 @@ struct Shape {
 /// decrease.
 #[derive(Clone, Debug)]
 pub struct Executor {
-    graph: Graph,
+    graph: Arc<Graph>,
     settings: Settings,
-    matching: Matching,
-    shapes: Vec<Shape>,
+    matching: Arc<Matching>,
+    shapes: Vec<Arc<Shape>>,
     /// For each collective its shape, and its first message in an iteration.
     shape_of: Vec<u32>,
     first_message: Vec<u64>,
@@ -103,6 +110,8 @@ pub struct Executor {
     dependencies: Vec<u32>,
     nodes: Vec<Node>,
     ranks: Vec<RankState>,
+    /// The ranks that it runs, and how many of them have not ended.
+    own: Vec<bool>,
     ranks_left: u32,
     /// Units by rank and number.
     unit_keys: Vec<(Rank, u32)>,
@@ -173,6 +182,7 @@ impl Executor {
             dependencies,
             nodes: alloc::vec![node; graph.len() as usize],
             ranks: alloc::vec![RankState { iteration: 0, left: 0, begin_ps: 0 }; ranks],
+            own: alloc::vec![true; ranks],
             ranks_left: ranks as u32,
             units: alloc::vec![Unit::default(); unit_keys.len()],
             unit_keys,
@@ -186,8 +196,8 @@ impl Executor {
             ready: BinaryHeap::new(),
             records: Vec::new(),
             paths: Vec::new(),
-            graph,
-            matching,
+            graph: Arc::new(graph),
+            matching: Arc::new(matching),
         };
         executor.plan_collectives()?;
         Ok(executor)
@@ -195,7 +205,7 @@ impl Executor {
 
     /// Starts the job. Called once, before the others.
     pub fn start(&mut self, now_ps: u64, out: &mut Vec<Action>) {
-        for rank in 0..self.graph.ranks() {
+        for rank in (0..self.graph.ranks()).filter(|&rank| self.own[rank as usize]).collect::<Vec<_>>() {
             if self.settings.iterations == 0 {
                 self.ranks_left -= 1;
             } else {
@@ -208,14 +218,41 @@ impl Executor {
         self.run(now_ps, out);
     }
 
-    /// The last octet of a message is at its receiver.
+    /// The last octet of a message is at its receiver. What ends by time at this instant comes later, in
+    /// [`wake`](Self::wake).
     ///
     /// # Panics
     ///
     /// If the message has not been sent, or was reported before.
     pub fn delivered(&mut self, message: MessageId, now_ps: u64, out: &mut Vec<Action>) {
         self.arrive(message, now_ps, out);
-        self.run(now_ps, out);
+        self.begin_ready(now_ps, out);
+    }
+
+    /// Whether the sender of a message does something when it hears that the last octet has arrived.
+    ///
+    /// # Panics
+    ///
+    /// If the job has no such message.
+    #[must_use]
+    pub fn wants_notice(&self, message: MessageId) -> bool {
+        let at = message.0 % self.messages_per_iteration;
+        if at < self.sends.len() as u64 {
+            return true;
+        }
+        let (instance, number) = self.of_collective(at);
+        self.shapes[self.shape_of[instance as usize] as usize].wants_notice(number)
+    }
+
+    /// The sender of a message has heard that the last octet has arrived: at or after the call of
+    /// [`delivered`](Self::delivered), and needed only if it [wants to](Self::wants_notice). As there, what ends by time comes later.
+    ///
+    /// # Panics
+    ///
+    /// If the message is a send's and not under way.
+    pub fn acknowledged(&mut self, message: MessageId, now_ps: u64, out: &mut Vec<Action>) {
+        self.hear(message, now_ps, out);
+        self.begin_ready(now_ps, out);
     }
 
     /// Ends what ends at or before `now_ps`: computations, delays, messages inside of hosts.
@@ -282,9 +319,12 @@ impl Executor {
         self.shapes[self.shape_of[instance as usize] as usize].schedule.channel(number)
     }
 
-    /// Takes the records of what has ended since the last call, in the order of their ends.
+    /// Takes the records of what has ended since the last call, in the order of their ends, and at one time of their ranks.
     pub fn take_records(&mut self) -> Vec<Record> {
-        core::mem::take(&mut self.records)
+        let mut records = core::mem::take(&mut self.records);
+        // A rank's own keep their order.
+        records.sort_by_key(|record| (record.end_ps, record.rank));
+        records
     }
 
     /// Takes the slowest paths of the collectives that have ended since the last call.
@@ -342,18 +382,26 @@ impl Executor {
     /// Does all that can be done by now.
     fn run(&mut self, now_ps: u64, out: &mut Vec<Action>) {
         loop {
-            if let Some(Reverse(node)) = self.ready.pop() {
-                self.begin(node, now_ps, out);
-            } else if self.next_wake_ps().is_some_and(|at_ps| at_ps <= now_ps) {
-                match self.timers.pop() {
-                    Some(Reverse((_, Timer::End(node)))) => self.end(node, None, now_ps, out),
-                    Some(Reverse((_, Timer::Leave(message)))) => self.send(message, now_ps, out),
-                    Some(Reverse((_, Timer::Arrive(message)))) => self.arrive(message, now_ps, out),
-                    None => {}
-                }
-            } else {
+            self.begin_ready(now_ps, out);
+            if self.next_wake_ps().is_none_or(|at_ps| at_ps > now_ps) {
                 return;
             }
+            match self.timers.pop() {
+                Some(Reverse((_, Timer::End(node)))) => self.end(node, None, now_ps, out),
+                Some(Reverse((_, Timer::Leave(message)))) => self.send(message, now_ps, out),
+                Some(Reverse((_, Timer::Arrive(message)))) => {
+                    self.arrive(message, now_ps, out);
+                    self.hear(message, now_ps, out);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Begins all nodes that wait for nothing more.
+    fn begin_ready(&mut self, now_ps: u64, out: &mut Vec<Action>) {
+        while let Some(Reverse(node)) = self.ready.pop() {
+            self.begin(node, now_ps, out);
         }
     }
 
@@ -486,10 +534,9 @@ impl Executor {
             let (instance, number) = self.of_collective(at);
             return self.arrive_in_collective(iteration, instance, number, now_ps, out);
         };
-        let sender = self.ranks[self.graph.rank(send) as usize];
-        let runs = sender.iteration == iteration && self.nodes[send as usize].state == State::Runs;
-        assert!(runs, "message {} is not under way", message.0);
-        // Before the send's end: that may begin the next iteration of its rank.
+        if self.own[self.graph.rank(send) as usize] {
+            self.assert_under_way(message, send, iteration);
+        }
         let Work::Send { to, .. } = self.graph.work(send) else { unreachable!("a send") };
         let current = self.ranks[to as usize].iteration == iteration;
         let partner = self.matching.partner[send as usize];
@@ -505,12 +552,26 @@ impl Executor {
                 self.early.insert((iteration, partner), message);
             }
             None => self.arrived[to as usize].push((iteration, send, message)),
-            Some(_) => {}
+            Some(receive) => self.end(receive, Some(message), now_ps, out),
         }
+    }
+
+    /// The sender of a message knows that it has arrived.
+    fn hear(&mut self, message: MessageId, now_ps: u64, out: &mut Vec<Action>) {
+        let at = message.0 % self.messages_per_iteration;
+        let iteration = (message.0 / self.messages_per_iteration) as u32;
+        let Some(&send) = self.sends.get(at as usize) else {
+            let (instance, number) = self.of_collective(at);
+            return self.hear_in_collective(iteration, instance, number, now_ps, out);
+        };
+        self.assert_under_way(message, send, iteration);
         self.end(send, Some(message), now_ps, out);
-        if let Some(receive) = receive {
-            self.end(receive, Some(message), now_ps, out);
-        }
+    }
+
+    fn assert_under_way(&self, message: MessageId, send: NodeId, iteration: u32) {
+        let sender = self.ranks[self.graph.rank(send) as usize];
+        let runs = sender.iteration == iteration && self.nodes[send as usize].state == State::Runs;
+        assert!(runs, "message {} is not under way", message.0);
     }
 }
 

@@ -80,6 +80,10 @@ impl Graph {
         let collective = &self.collectives()[instance.collective as usize];
         let schedule = Schedule::new(collective, instance.nodes.len() as u32)?;
         let group = &self.groups()[instance.group as usize];
+        let mut receives = alloc::vec![false; group.len()];
+        for message in schedule.messages().iter().filter(|message| message.from != message.to) {
+            receives[message.to as usize] = true;
+        }
         // For each message the node that starts it, its send and its receive; a join is one node.
         let mut nodes: Vec<[NodeId; 3]> = Vec::with_capacity(schedule.messages().len());
         for message in schedule.messages() {
@@ -105,7 +109,10 @@ impl Graph {
                 graph.after(send, first);
             }
             graph.after(first.unwrap_or(send), begin);
-            graph.after(end, send);
+            // Who receives ends with that: its own messages have started then.
+            if !receives[message.from as usize] {
+                graph.after(end, send);
+            }
             graph.after(receive, other_begin);
             graph.after(other_end, receive);
             nodes.push([first.unwrap_or(send), send, receive]);
@@ -115,6 +122,9 @@ impl Graph {
                 let sender = schedule.messages()[next as usize].from;
                 let by = if schedule.messages()[awaited].to == sender { receive } else { send };
                 graph.after(nodes[next as usize][0], by);
+                if by == send && receives[sender as usize] {
+                    graph.after(ends[instance.nodes[sender as usize] as usize].1, send);
+                }
             }
         }
         Some(())

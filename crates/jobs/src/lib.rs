@@ -58,6 +58,8 @@
 //!     if let Some((at_ps, message)) = under_way.pop_front() {
 //!         now_ps = at_ps;
 //!         job.delivered(message, now_ps, &mut actions);
+//!         // The sender hears of it at once.
+//!         job.acknowledged(message, now_ps, &mut actions);
 //!     } else {
 //!         now_ps = job.next_wake_ps().expect("a job that is not done waits for a message or for a time");
 //!         job.wake(now_ps, &mut actions);

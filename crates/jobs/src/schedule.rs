@@ -27,8 +27,9 @@ pub struct Message {
 
 /// The messages of a collective, by their senders.
 ///
-/// A message starts when its sender takes part and the messages that it waits for have been delivered. A member's part
-/// has ended when the messages from it and to it have been delivered.
+/// A message starts when its sender takes part and knows that the messages that it waits for have been delivered: they are to that
+/// member or from it. A member's part has ended when the messages to it have been delivered and those from it have started. One that
+/// receives nothing ends when it knows that those from it have been delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     messages: Vec<Message>,
@@ -209,6 +210,8 @@ impl Plan {
         begins(&mut waiting_ends);
         let mut waiting = alloc::vec![0_u32; self.pairs.len()];
         for &(message, other) in &self.pairs {
+            let (waits, awaited) = (self.messages[message as usize], self.messages[other as usize]);
+            assert!([awaited.from, awaited.to].contains(&waits.from), "a member waits for its own messages alone");
             let next = &mut waiting_ends[place[other as usize] as usize];
             waiting[*next as usize] = place[message as usize];
             *next += 1;

@@ -15,7 +15,7 @@ use penstock_results::summary::{Measured, TestbedSummary, flow_rows};
 use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::network::{PortId, Work};
+use penstock_sim::network::{NodeId, PortId, Work};
 use penstock_sim::{Full, Lean, Model, Outcome, Partition, Reconfiguration, Sim};
 
 use crate::capture::{Capture, Frames};
@@ -55,7 +55,7 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     let configs = all_configs(plan);
     let vars = SchemeVars::of_configs(&configs);
     let clock = Clock::new(plan, options, observer, Foreigners::new(&configs));
-    let (capture, work) = (&options.capture[..], plan.generated.work());
+    let (capture, work) = (&options.capture[..], plan.generated.work().filter(|_| partition.is_none()));
     let sim = simulation(&configs, Build { plan, vars: &vars, folder: folder.as_ref(), capture, partition, work })?;
     let mut run = Job { plan, folder, clock }.run(sim, &vars)?;
     run.threading = Some(threading);
@@ -146,12 +146,15 @@ impl<'a> Build<'a, '_> {
             let watcher = RunProbe::<ARRIVALS>::Notes(notes);
             let mut sim = Sim::<S, _, M>::part(&plan.network, configs, plan.seed, watcher, partition, own);
             sim.feed(plan.generated.arrivals());
+            let has = |node: usize| partition.of_node(NodeId(node as u32)) == own;
+            plan.generated.work_of_hosts(has).into_iter().for_each(|work| sim.employ(work));
             sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
             sim
         };
         let parts = (0..partition.parts()).map(part).collect();
-        Ok(Box::new(ParallelRun::new(parts, Arc::clone(partition), recorder)))
+        let until_complete = plan.network.until_complete;
+        Ok(Box::new(ParallelRun::new(parts, Arc::clone(partition), recorder, until_complete)))
     }
 }
 

@@ -5,6 +5,9 @@
 //!   thread 1:  events of its part, to the end of the window | mail | meet | import | next window
 //! ```
 //!
+//! In a run that ends when all jobs have, a part whose jobs have ended waits there in the midst of the window. When all wait, the
+//! latest of these times is the end of the run, and nobody is beyond it. Otherwise they go on.
+//!
 //! A window is as long as the least delay of a line between two parts, so that a frame from one part to another arrives
 //! in a later one. Threads live for a slice: between two slices the parts lie still, and the run is measured, reported
 //! and stopped as on one thread.
@@ -14,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_results::Simulation;
 use penstock_schemes::{Instant, Scheme};
-use penstock_sim::{CombinedView, Model, Outcome, Partition, RemoteFrames, Sim};
+use penstock_sim::{CombinedView, Model, Outcome, Partition, RemoteFrames, Sim, Stop};
 
 use crate::RunError;
 use crate::barrier::{Barrier, Guard};
@@ -33,6 +36,22 @@ pub(crate) struct ParallelRun<'p, S: Scheme, M: Model, const ARRIVALS: bool> {
     /// For each part the mail for each other one: that of the windows with even numbers, and that of the others.
     mail: [Vec<Vec<Mutex<RemoteFrames<S>>>>; 2],
     recorder: Mutex<Recorder<'p, ARRIVALS>>,
+    /// The run ends when all jobs have, and when they have.
+    until_complete: bool,
+    ended_at: Option<Instant>,
+}
+
+/// What a thread does with a window that its part is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// It runs to the end, or to the next stop.
+    Run,
+    /// It waits for others to come to the sample at which it stands.
+    Wait,
+    /// It has come to the end.
+    End,
+    /// The run ends at that time.
+    Finish(Instant),
 }
 
 /// An unfinished slice.
@@ -43,6 +62,35 @@ struct Slice {
     /// Work that is left, in events.
     left: AtomicU64,
     until: Instant,
+    /// Where each part stands in its window, and what it does next, in a run that ends when all jobs have.
+    stops: Mutex<Vec<(Stop, Next)>>,
+}
+
+impl Slice {
+    /// The end of the run, if it is in this window.
+    fn ended_at(&self) -> Option<Instant> {
+        let stops = lock(&self.stops);
+        stops.iter().find_map(|(_, next)| if let Next::Finish(at) = next { Some(*at) } else { None })
+    }
+
+    /// All parts have stopped: what they do next. Whether they stand at a sample.
+    fn decide(&self) -> bool {
+        let mut stops = lock(&self.stops);
+        let samples = stops.iter().filter(|(stop, _)| *stop == Stop::Sample).count();
+        let done = |(stop, _): &(Stop, Next)| if let Stop::Done(at) = stop { Some(*at) } else { None };
+        let all_done = stops.iter().map(done).try_fold(Instant::ZERO, |last, at| Some(last.max(at?)));
+        let all = stops.len();
+        for (stop, next) in &mut *stops {
+            *next = match (all_done, *stop) {
+                (Some(at), _) => Next::Finish(at),
+                // The others come to it first.
+                (None, Stop::Sample) if samples < all => Next::Wait,
+                (None, Stop::End) => Next::End,
+                (None, Stop::Sample | Stop::Done(_)) => Next::Run,
+            };
+        }
+        samples == all
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -54,11 +102,12 @@ impl<'p, S: Scheme, M: Model, const ARRIVALS: bool> ParallelRun<'p, S, M, ARRIVA
         parts: Vec<Part<'p, S, M, ARRIVALS>>,
         partition: Arc<Partition>,
         recorder: Recorder<'p, ARRIVALS>,
+        until_complete: bool,
     ) -> Self {
         let of_part = || parts.iter().map(|_| Mutex::default()).collect();
         let mail = [0, 1].map(|_| parts.iter().map(|_| of_part()).collect());
         let parts = parts.into_iter().map(Mutex::new).collect();
-        Self { parts, partition, mail, recorder: Mutex::new(recorder) }
+        Self { parts, partition, mail, recorder: Mutex::new(recorder), until_complete, ended_at: None }
     }
 
     /// The work of one thread in a slice.
@@ -79,7 +128,7 @@ impl<'p, S: Scheme, M: Model, const ARRIVALS: bool> ParallelRun<'p, S, M, ARRIVA
             if lock(&self.parts[own]).wants_slots() {
                 slice.barrier.meet(|| self.reclaim_slots());
             }
-            if slice.end.load(Ordering::Acquire) == end.0 {
+            if slice.end.load(Ordering::Acquire) == end.0 || slice.ended_at().is_some() {
                 return;
             }
             window = 1 - window;
@@ -90,16 +139,54 @@ impl<'p, S: Scheme, M: Model, const ARRIVALS: bool> ParallelRun<'p, S, M, ARRIVA
     fn run_window(&self, own: usize, outbox: &mut [RemoteFrames<S>], end: Instant, slice: &Slice) {
         let mut part = lock(&self.parts[own]);
         let before = part.events();
-        while !part.run_part(end) {
+        if self.until_complete {
             drop(part);
-            slice.barrier.meet(|| self.sample());
+            self.run_window_until_done(own, end, slice);
             part = lock(&self.parts[own]);
+        } else {
+            while !part.run_part(end) {
+                drop(part);
+                slice.barrier.meet(|| self.sample());
+                part = lock(&self.parts[own]);
+            }
         }
         part.export(outbox);
         let done = part.events() - before;
         // Nobody reads it before all have met.
         let less = |left: u64| Some(left.saturating_sub(done));
         let _ = slice.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
+    /// The same in a run that ends when all jobs have. A part stops where its own have.
+    fn run_window_until_done(&self, own: usize, end: Instant, slice: &Slice) {
+        let mut stop = lock(&self.parts[own]).stands_at();
+        let mut done = if let Stop::Done(_) = stop { Some(stop) } else { None };
+        let mut next = if done.is_some() { Next::Wait } else { Next::Run };
+        loop {
+            let mut part = lock(&self.parts[own]);
+            stop = match (next, stop, done) {
+                // Behind a sample others may come to the end of the run.
+                (Next::Run, Stop::Sample, Some(done)) => done,
+                (Next::Run, ..) if part.run_part(end) => Stop::End,
+                (Next::Run, ..) => part.stands_at(),
+                (Next::Wait | Next::End, stop, _) => stop,
+                (Next::Finish(at), ..) => return part.end_part(at),
+            };
+            if let Stop::Done(_) = stop {
+                done = Some(stop);
+            }
+            drop(part);
+            lock(&slice.stops)[own].0 = stop;
+            slice.barrier.meet(|| {
+                if slice.decide() {
+                    self.sample();
+                }
+            });
+            next = lock(&slice.stops)[own].1;
+            if lock(&slice.stops).iter().all(|(_, next)| *next == Next::End) {
+                return;
+            }
+        }
     }
 
     /// All parts have come to `end`: another window, if there is work left.
@@ -156,6 +243,7 @@ impl<S: Scheme, M: Model, const ARRIVALS: bool> Simulation for ParallelRun<'_, S
             end: AtomicU64::new((now + self.partition.lookahead()).min(until).0),
             left: AtomicU64::new(work.saturating_mul(LONGER)),
             until,
+            stops: Mutex::new(vec![(Stop::End, Next::Run); self.parts.len()]),
         };
         let (many, slice) = (&*self, &slice);
         std::thread::scope(|scope| {
@@ -165,7 +253,8 @@ impl<S: Scheme, M: Model, const ARRIVALS: bool> Simulation for ParallelRun<'_, S
             many.work(0, slice);
         });
         self.record_notes();
-        self.now() >= until
+        self.ended_at = slice.ended_at();
+        self.now() >= until || self.ended_at.is_some()
     }
 
     fn now(&self) -> Instant {
@@ -181,8 +270,7 @@ impl<S: Scheme, M: Model, const ARRIVALS: bool> Simulation for ParallelRun<'_, S
     }
 
     fn is_over(&self) -> bool {
-        // A run that ends with its last flow has one thread.
-        false
+        self.ended_at.is_some()
     }
 
     fn start_measuring(&mut self) {

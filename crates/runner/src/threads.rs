@@ -85,8 +85,6 @@ fn obstacle(plan: &Plan, captured: bool) -> Option<&'static str> {
         Some("a scheme in Python, which runs on one thread")
     } else if captured {
         Some("frames are captured")
-    } else if plan.generated.jobs().next().is_some() {
-        Some("a job, whose messages wait for one another")
     } else if plan.record.arrivals {
         Some("arrivals are recorded")
     } else if plan.record.signals && network.ports.iter().any(at_host) {

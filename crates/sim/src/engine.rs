@@ -136,6 +136,10 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     limit: Instant,
     /// Every flow that the run waits for has ended.
     over: bool,
+    /// A part stands at a sample.
+    pub(crate) at_sample: bool,
+    /// When the work of a part had been done, in a run that ends with it.
+    pub(crate) done_at: Option<Instant>,
     /// Sees frames before they come, in a large network.
     pub(crate) prefetch: Option<Box<Prefetch>>,
 }
@@ -229,6 +233,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             left: 0,
             limit: Instant::ZERO,
             over: false,
+            at_sample: false,
+            done_at: None,
             prefetch: Prefetch::new::<S>(network),
         };
         sim.state.measuring = sim.state.counted().reading();
@@ -280,8 +286,17 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
     }
 
-    /// Handles events before `t` until the work of this slice is done; true if there are no more of them.
+    /// Handles events before `t` until the work of this slice is done; true if there are no more of them, and then it is `t`.
     fn handle_events(&mut self, t: Instant) -> bool {
+        let all = self.handle_before(t);
+        if all && !self.over {
+            self.state.fabric.now = self.state.fabric.now.max(t);
+        }
+        all
+    }
+
+    /// The same, but the time is that of the last event.
+    pub(crate) fn handle_before(&mut self, t: Instant) -> bool {
         while self.left > 0 && !self.over {
             self.limit = t;
             let mut most = self.left.min(BATCH);
@@ -293,7 +308,6 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.events += handled;
             self.left = self.left.saturating_sub(handled);
             if handled < most && self.limit == t {
-                self.state.fabric.now = self.state.fabric.now.max(t);
                 return true;
             }
         }
@@ -315,6 +329,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The run of a part goes on behind a sample.
     pub(crate) fn goes_on(&mut self) {
         self.over = false;
+        self.at_sample = false;
     }
 
     /// Handles up to `most` events before the limit; gives their number. Counting down here, and not from the rest of
@@ -459,6 +474,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
+        self.finish_accounts();
         let deadlock = self.state.fabric.stopped_queues().deadlock(&self.state.fabric.pauses);
         let jobs = self.employed.as_mut().map_or_else(Vec::new, |employed| employed.work.outcome());
         let (closing, probe) = self.close();
@@ -551,6 +567,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             // It is one event, and shows all parts.
             self.housekeeping += u64::from(part.own != 0);
             self.end_run();
+            self.at_sample = true;
         } else {
             self.probe.sample(now, &self.state);
         }

@@ -78,7 +78,7 @@ mod routing;
 mod state;
 
 pub use engine::Sim;
-pub use engine::parallel::{self, CombinedView, RemoteFrames};
+pub use engine::parallel::{self, CombinedView, RemoteFrames, Stop};
 pub use engine::parameter_changes::Reconfiguration;
 pub use engine::steering::Steering;
 

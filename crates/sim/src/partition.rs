@@ -175,10 +175,16 @@ fn obstacle(network: &Network) -> Option<Obstacle> {
     let obstacles = [
         (network.pfc.as_ref().is_some_and(Pfc::is_watched), Obstacle::Watchdog),
         (matches!(network.feedback, Feedback::Ideal(_)), Obstacle::Ideal),
-        (network.until_complete, Obstacle::UntilComplete),
+        (network.until_complete && waits_for_flows(network), Obstacle::UntilComplete),
         (!network.dependencies.is_empty(), Obstacle::Sequels),
     ];
     obstacles.into_iter().find_map(|(there, obstacle)| there.then_some(obstacle))
+}
+
+/// Whether finite flows other than messages of work are to end. Work waits at the end of its instant, they end in the midst of one.
+fn waits_for_flows(network: &Network) -> bool {
+    let streams = network.processes.list.iter().any(|process| !process.of_work);
+    streams || network.flows.iter().any(|flow| flow.size.is_some())
 }
 
 /// The port at which a flow begins.

@@ -109,6 +109,16 @@ impl Work for Listed {
         self.begin(now, &out[before..]);
     }
 
+    fn wants_notice(&self, process: u32, number: u32) -> bool {
+        self.work.wants_notice(process, number)
+    }
+
+    fn heard(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
+        let before = out.len();
+        self.work.heard(process, number, now, out);
+        self.begin(now, &out[before..]);
+    }
+
     fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
         let before = out.len();
         self.work.wake(now, out);

@@ -1,7 +1,7 @@
 //! Collectives that run: their messages, from the first member's begin to the last one's end.
 
-use alloc::collections::btree_map::Entry;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use crate::schedule::{Message, Schedule};
 /// In `waits`: the message is under way.
 pub(super) const SENT: u32 = u32::MAX - 1;
 /// In `waits`: the message has been delivered.
-const DELIVERED: u32 = u32::MAX;
+pub(super) const DELIVERED: u32 = u32::MAX;
 
 /// A collective that runs.
 #[derive(Clone, Debug)]
@@ -22,9 +22,10 @@ pub(super) struct Frame {
     pub(super) waits: Vec<u32>,
     /// Whether each member has begun.
     pub(super) begun: Vec<bool>,
-    /// For each member the messages from and to it that have not been delivered.
+    /// For each member the messages to it that have not been delivered, and those from it that have not started. If it receives
+    /// nothing, those from it count until it has heard of their delivery.
     left: Vec<u32>,
-    /// Members that have not ended.
+    /// Members that are run here and have not ended.
     members_left: u32,
     /// Times of messages, if paths are wanted.
     times: Option<Times>,
@@ -50,8 +51,20 @@ struct Effects {
     end: Vec<u32>,
 }
 
+impl Shape {
+    /// Whether the sender of a message goes on when it hears that it has been delivered: with another message, or, if it receives
+    /// nothing, with what follows the collective.
+    pub(super) fn wants_notice(&self, message: u32) -> bool {
+        let messages = self.schedule.messages();
+        let Message { from, to, .. } = messages[message as usize];
+        let waits = |&next: &u32| messages[next as usize].from == from;
+        from != to && (!self.receives[from as usize] || self.schedule.waiting_for(message).iter().any(waits))
+    }
+}
+
 impl Frame {
-    fn new(shape: &Shape, paths: bool) -> Self {
+    /// A collective that begins, with `members_left` members that are run here.
+    fn new(shape: &Shape, members_left: u32, paths: bool) -> Self {
         let (messages, members) = (shape.schedule.messages().len(), shape.left.len());
         let times = paths.then(|| Times {
             begin_ps: alloc::vec![0; messages],
@@ -63,13 +76,14 @@ impl Frame {
             waits: shape.schedule.waits().to_vec(),
             begun: alloc::vec![false; members],
             left: shape.left.clone(),
-            members_left: members as u32,
+            members_left,
             times,
         }
     }
 
     /// A member takes part.
-    fn begin(&mut self, schedule: &Schedule, member: u32, now_ps: u64) -> Effects {
+    fn begin(&mut self, shape: &Shape, member: u32, now_ps: u64) -> Effects {
+        let schedule = &shape.schedule;
         let mut effects = Effects::default();
         self.begun[member as usize] = true;
         if self.left[member as usize] == 0 {
@@ -80,54 +94,78 @@ impl Frame {
             if let Some(times) = &mut self.times {
                 times.after[message as usize] = NONE;
             }
-            self.start(schedule, message, now_ps, &mut effects);
+            self.start(shape, message, now_ps, &mut effects);
         }
         effects
     }
 
     /// A message waits for nothing more: it starts, or has no octets and joins others.
-    fn start(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
+    fn start(&mut self, shape: &Shape, message: u32, now_ps: u64, effects: &mut Effects) {
         self.waits[message as usize] = SENT;
         if let Some(times) = &mut self.times {
             times.begin_ps[message as usize] = now_ps;
         }
-        let Message { from, to, .. } = schedule.messages()[message as usize];
+        let Message { from, to, .. } = shape.schedule.messages()[message as usize];
         if from == to {
-            self.deliver(schedule, message, now_ps, effects);
-        } else {
-            effects.start.push(message);
+            self.deliver(shape, message, now_ps, effects);
+            self.count(from, effects);
+            return;
+        }
+        effects.start.push(message);
+        // Its octets are the network interface's from now on.
+        if shape.receives[from as usize] {
+            self.count(from, effects);
         }
     }
 
-    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not
+    /// A message is at its receiver. Joins follow each other at most once a phase of the collective, so calls are not
     /// deep.
-    fn deliver(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
-        assert_eq!(self.waits[message as usize], SENT, "message {message} of a collective is not under way");
+    fn deliver(&mut self, shape: &Shape, message: u32, now_ps: u64, effects: &mut Effects) {
+        assert_ne!(self.waits[message as usize], DELIVERED, "message {message} of a collective is not under way");
         self.waits[message as usize] = DELIVERED;
-        let Message { from, to, .. } = schedule.messages()[message as usize];
+        let Message { from, to, .. } = shape.schedule.messages()[message as usize];
         if let Some(times) = &mut self.times {
             times.end_ps[message as usize] = now_ps;
             if from != to {
                 times.last = message;
             }
         }
-        for &next in schedule.waiting_for(message) {
+        self.release(shape, message, to, now_ps, effects);
+        self.count(to, effects);
+    }
+
+    /// The sender of a message has heard that it has been delivered.
+    fn hear(&mut self, shape: &Shape, message: u32, now_ps: u64, effects: &mut Effects) {
+        let Message { from, .. } = shape.schedule.messages()[message as usize];
+        self.release(shape, message, from, now_ps, effects);
+        if !shape.receives[from as usize] {
+            self.count(from, effects);
+        }
+    }
+
+    /// The messages of a member that wait for `message` wait for one less.
+    fn release(&mut self, shape: &Shape, message: u32, member: u32, now_ps: u64, effects: &mut Effects) {
+        let schedule = &shape.schedule;
+        let of_member = |next: &&u32| schedule.messages()[**next as usize].from == member;
+        for &next in schedule.waiting_for(message).iter().filter(of_member) {
             let waits = &mut self.waits[next as usize];
             *waits -= 1;
-            let starts = *waits == 0 && self.begun[schedule.messages()[next as usize].from as usize];
+            let starts = *waits == 0 && self.begun[member as usize];
             if let Some(times) = &mut self.times {
                 times.after[next as usize] = message;
             }
             if starts {
-                self.start(schedule, next, now_ps, effects);
+                self.start(shape, next, now_ps, effects);
             }
         }
-        for member in [from, to] {
-            let left = &mut self.left[member as usize];
-            *left -= 1;
-            if *left == 0 && self.begun[member as usize] {
-                effects.end.push(member);
-            }
+    }
+
+    /// A member has one message less to wait for.
+    fn count(&mut self, member: u32, effects: &mut Effects) {
+        let left = &mut self.left[member as usize];
+        *left -= 1;
+        if *left == 0 && self.begun[member as usize] {
+            effects.end.push(member);
         }
     }
 }
@@ -148,12 +186,15 @@ impl Executor {
                     GraphError::new(Some(node), message)
                 })?;
                 let mut left = alloc::vec![0; instance.nodes.len()];
+                let mut receives = alloc::vec![false; instance.nodes.len()];
                 for message in schedule.messages() {
                     left[message.from as usize] += 1;
                     left[message.to as usize] += 1;
+                    receives[message.to as usize] |= message.from != message.to;
                 }
                 keys.push(key);
-                self.shapes.push(Shape { schedule, left, step_latency_ps: collective.step_latency_ps });
+                let step_latency_ps = collective.step_latency_ps;
+                self.shapes.push(Arc::new(Shape { schedule, left, receives, step_latency_ps }));
             }
             self.shape_of.push(shape as u32);
             self.first_message.push(self.messages_per_iteration);
@@ -172,12 +213,8 @@ impl Executor {
     pub(super) fn begin_member(&mut self, instance: u32, member: u32, now_ps: u64, out: &mut Vec<Action>) {
         let node = self.matching.instances[instance as usize].nodes[member as usize];
         let iteration = self.ranks[self.graph.rank(node) as usize].iteration;
-        let shape = &self.shapes[self.shape_of[instance as usize] as usize];
-        let frame = match self.frames.entry((iteration, instance)) {
-            Entry::Occupied(frame) => frame.into_mut(),
-            Entry::Vacant(frame) => frame.insert(Frame::new(shape, self.settings.detail >= Detail::Paths)),
-        };
-        let effects = frame.begin(&shape.schedule, member, now_ps);
+        let shape = Arc::clone(&self.shapes[self.shape_of[instance as usize] as usize]);
+        let effects = self.frame(iteration, instance).begin(&shape, member, now_ps);
         self.follow(iteration, instance, effects, None, now_ps, out);
     }
 
@@ -190,13 +227,40 @@ impl Executor {
         now_ps: u64,
         out: &mut Vec<Action>,
     ) {
-        let schedule = &self.shapes[self.shape_of[instance as usize] as usize].schedule;
-        let frame =
-            self.frames.get_mut(&(iteration, instance)).expect("a message under way belongs to a collective that runs");
+        let shape = Arc::clone(&self.shapes[self.shape_of[instance as usize] as usize]);
         let mut effects = Effects::default();
-        frame.deliver(schedule, message, now_ps, &mut effects);
+        self.frame(iteration, instance).deliver(&shape, message, now_ps, &mut effects);
         let message = self.number(iteration, instance, message);
         self.follow(iteration, instance, effects, Some(message), now_ps, out);
+    }
+
+    /// The sender of a message of a collective has heard that it has arrived.
+    pub(super) fn hear_in_collective(
+        &mut self,
+        iteration: u32,
+        instance: u32,
+        message: u32,
+        now_ps: u64,
+        out: &mut Vec<Action>,
+    ) {
+        let shape = Arc::clone(&self.shapes[self.shape_of[instance as usize] as usize]);
+        // Nobody waits for it where all members have ended.
+        let Some(frame) = self.frames.get_mut(&(iteration, instance)) else { return };
+        let mut effects = Effects::default();
+        frame.hear(&shape, message, now_ps, &mut effects);
+        let message = self.number(iteration, instance, message);
+        self.follow(iteration, instance, effects, Some(message), now_ps, out);
+    }
+
+    /// A collective that runs. It begins with its first member, or with the first message to one of those that are run here.
+    fn frame(&mut self, iteration: u32, instance: u32) -> &mut Frame {
+        let shape = &self.shapes[self.shape_of[instance as usize] as usize];
+        let nodes = &self.matching.instances[instance as usize].nodes;
+        let (graph, own, paths) = (&self.graph, &self.own, self.settings.detail >= Detail::Paths);
+        self.frames.entry((iteration, instance)).or_insert_with(|| {
+            let members = nodes.iter().filter(|&&node| own[graph.rank(node) as usize]).count();
+            Frame::new(shape, members as u32, paths)
+        })
     }
 
     /// The number of a collective's message in the job.
@@ -229,7 +293,9 @@ impl Executor {
         if frame.members_left == 0
             && let Some(frame) = self.frames.remove(&(iteration, instance))
         {
-            self.paths.extend(frame.times.as_ref().and_then(|times| self.path(iteration, instance, times)));
+            if self.own.iter().all(|own| *own) {
+                self.paths.extend(frame.times.as_ref().and_then(|times| self.path(iteration, instance, times)));
+            }
             if self.settings.detail >= Detail::Job {
                 self.ended.extend(frame.times.map(|times| ((iteration, instance), times)));
             }

@@ -62,21 +62,30 @@ impl Executor {
                 Some(ended)
             }
             Work::Receive { .. } => {
-                let send = *known.get(&(iteration, self.origin(ended.message?).node))?;
                 // A message that was there before its receive: that one's begin is the cause.
-                if send.end_ps > begin_ps { self.end_of(send, known, pieces) } else { Some(ended) }
+                if end_ps == begin_ps {
+                    return Some(ended);
+                }
+                // Its sender hears of its end later.
+                let send = *known.get(&(iteration, self.origin(ended.message?).node))?;
+                let (node, begin_ps) = (send.node?, send.begin_ps);
+                pieces.push(Piece { iteration, node, message: ended.message, begin_ps, end_ps });
+                Some(send)
             }
             Work::Collective { .. } => {
                 let Some(message) = ended.message else { return Some(ended) };
                 let (instance, mut number) = self.of_collective(message.0 % self.messages_per_iteration);
                 let times = self.ended.get(&(iteration, instance))?;
+                // A message lasts until what it lets start: where that waits for its sender to hear of its end, longer than to its end.
+                let mut end_ps = end_ps;
                 loop {
                     let message = self.number(iteration, instance, number);
                     let origin = self.origin(message);
                     if origin.from != origin.to {
-                        let (begin_ps, end_ps) = (times.begin_ps[number as usize], times.end_ps[number as usize]);
+                        let begin_ps = times.begin_ps[number as usize];
                         pieces.push(Piece { iteration, node: origin.node, message: Some(message), begin_ps, end_ps });
                     }
+                    end_ps = times.begin_ps[number as usize];
                     if times.after[number as usize] == NONE {
                         return known.get(&(iteration, origin.node)).copied();
                     }

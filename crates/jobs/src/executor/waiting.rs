@@ -28,7 +28,7 @@ impl Executor {
                 String::from("its unit is busy")
             }
             Work::Compute { .. } | Work::Delay { .. } => String::from("its time has not passed"),
-            Work::Send { .. } => String::from("its last octet has not arrived"),
+            Work::Send { .. } => String::from("its last octet has not arrived, or its sender has not heard of it"),
             Work::Receive { .. } if partner == NONE => String::from("no message that fits has arrived"),
             Work::Receive { .. } => self.why_receive(partner, iteration),
             Work::Collective { .. } => self.why_collective(node, partner, iteration),

@@ -3,6 +3,7 @@
 mod closed_forms;
 mod graphs;
 mod nccl;
+mod parts;
 mod runs;
 mod schedules;
 mod toy;

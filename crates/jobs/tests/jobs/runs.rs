@@ -57,7 +57,8 @@ fn a_message_ends_its_send_and_its_receive() {
     assert_eq!(
         job.waiting(9),
         [
-            "node 1 \"out\" of rank 0 (send of 3 octets to rank 1, tag 0) in iteration 0: its last octet has not arrived",
+            "node 1 \"out\" of rank 0 (send of 3 octets to rank 1, tag 0) in iteration 0: its last octet has not arrived, or its \
+             sender has not heard of it",
             "node 2 \"in\" of rank 1 (receive of 3 octets from rank 0, tag 0) in iteration 0: the last octet of node 1 \"out\" \
              of rank 0 (send of 3 octets to rank 1, tag 0) has not arrived",
             "node 3 \"busy\" of rank 1 (computation on unit 0) in iteration 0: its time has not passed",
@@ -65,6 +66,8 @@ fn a_message_ends_its_send_and_its_receive() {
     );
     job.delivered(MessageId(0), 400, &mut out);
     job.wake(405, &mut out);
+    assert!(job.wants_notice(MessageId(0)));
+    job.acknowledged(MessageId(0), 410, &mut out);
     assert!(!job.is_done());
     job.wake(1_000, &mut out);
     assert_eq!((job.is_done(), out.last()), (true, Some(&Action::Finished)));
@@ -73,10 +76,10 @@ fn a_message_ends_its_send_and_its_receive() {
         times,
         [
             (Some(first), 0, 50, None),
-            (Some(sent), 50, 400, Some(first)),
-            (None, 0, 400, None),
             (Some(got), 0, 400, None),
             (Some(after), 400, 405, Some(got)),
+            (Some(sent), 50, 410, Some(first)),
+            (None, 0, 410, None),
             (Some(busy), 0, 1_000, None),
             (None, 0, 1_000, None),
         ]
@@ -103,6 +106,7 @@ fn a_message_arrives_once() {
     let mut job = Executor::new(graph.finish().expect("a graph"), Settings::default()).expect("it can end");
     job.start(0, &mut Vec::new());
     job.delivered(MessageId(0), 1, &mut Vec::new());
+    job.acknowledged(MessageId(0), 1, &mut Vec::new());
     job.delivered(MessageId(0), 2, &mut Vec::new());
 }
 

@@ -79,6 +79,7 @@ impl Toy {
             } else if arrival_ps == Some(now_ps) {
                 let Reverse((_, message)) = self.arrivals.pop().expect("the arrival that was seen");
                 job.delivered(message, now_ps, &mut actions);
+                job.acknowledged(message, now_ps, &mut actions);
             } else {
                 job.wake(now_ps, &mut actions);
             }

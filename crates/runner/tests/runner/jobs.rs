@@ -67,10 +67,11 @@ fn a_run_that_ends_before_its_job_says_what_waits() {
     assert!(note.is_some(), "{:?}", run.summary.notes);
 }
 
+/// A star has one switch: there is nothing to cut. `python/tests/test_jobs_threads.py` has fabrics.
 #[test]
-fn a_job_runs_on_one_thread() {
+fn a_job_on_one_switch_runs_on_one_thread() {
     let two = run("1 s", "", 2);
     let threading = two.threading.clone().expect("it was a simulation");
-    assert_eq!((threading.threads, &*threading.reason), (1, "a job, whose messages wait for one another"));
+    assert_eq!((threading.threads, &*threading.reason), (1, "the network has fewer switches than threads"));
     assert_eq!(two.summary.jobs, run("1 s", "", 1).summary.jobs);
 }

@@ -1,12 +1,13 @@
 //! Jobs as the engine sees them: messages that end, and those that begin then.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use penstock_jobs::executor::Piece;
 use penstock_jobs::{Action, Executor, MessageId, Work as NodeWork};
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{Begun, Message, MessageAccount, PortId, Work};
+use penstock_sim::network::{Arrival, Begun, Message, MessageAccount, PortId, Work};
 use penstock_sim::outcome::{JobOutcome, PathPiece, SentOnPath, Span};
 
 use super::busy_links::BusyLinks;
@@ -35,6 +36,10 @@ struct Running {
     /// For each connection that has begun and not ended its messages so far, and its flow.
     connections: BTreeMap<Connection, (u32, Option<Kept>)>,
     links: BusyLinks,
+    /// The ports of messages that are under way to hosts of this part, and when they began, by their numbers.
+    under_way: BTreeMap<u32, (Instant, Arc<[PortId]>)>,
+    /// The ports of connections that are kept, from another part, by their flows.
+    elsewhere: BTreeMap<u32, Arc<[PortId]>>,
     /// The accounts of messages that have ended, where the slowest path is kept.
     accounts: BTreeMap<u32, MessageAccount>,
 }
@@ -66,20 +71,44 @@ impl Running {
             if let Some(Kept { flow, ports }) = kept.clone() {
                 let process = self.table as u32;
                 out.push(Begun::Message(Message { process, flow, number, size: arrival.size, last }));
-                self.links.begin(number, ports, now);
+                self.under_way.insert(number, (now, ports));
             } else {
                 let routes = generated.routes(&job.name_of_path(name, connection, *sent - 1), &arrival);
                 let mut arrival = generated.begin((self.table, number), &arrival, routes);
                 arrival.stays = job.keeps_connections && !last;
-                let ports: Arc<[PortId]> = arrival.path.iter().map(|&(port, _)| port).collect();
+                let ports = ports_of(&arrival);
                 *kept = arrival.stays.then(|| Kept { flow: number, ports: Arc::clone(&ports) });
-                self.links.begin(number, ports, now);
+                self.under_way.insert(number, (now, ports));
                 out.push(Begun::Flow(arrival));
             }
             if last {
                 self.connections.remove(&connection);
             }
         }
+    }
+
+    /// A message begins in another part, for a host of this one.
+    fn begins_elsewhere(&mut self, begun: &Begun, at: Instant) {
+        let (number, ports) = match begun {
+            Begun::Flow(arrival) => {
+                let ports = ports_of(arrival);
+                if arrival.stays {
+                    self.elsewhere.insert(arrival.number, Arc::clone(&ports));
+                }
+                (arrival.number, Some(ports))
+            }
+            Begun::Message(Message { flow, number, last: true, .. }) => (*number, self.elsewhere.remove(flow)),
+            Begun::Message(Message { flow, number, .. }) => (*number, self.elsewhere.get(flow).cloned()),
+        };
+        self.under_way.extend(ports.map(|ports| (number, (at, ports))));
+    }
+
+    /// Takes what the job was in another part.
+    fn absorb(&mut self, other: Self) {
+        self.begun |= other.begun;
+        self.executor.absorb(other.executor);
+        self.links.absorb(other.links);
+        self.accounts.extend(other.accounts);
     }
 
     /// The slowest path of a job that has ended.
@@ -124,11 +153,35 @@ impl GeneratedFlows {
     pub fn work(&self) -> Option<Box<dyn Work>> {
         Some(Box::new(JobsAtWork::new(&self.0)?))
     }
+
+    /// The same for a part of the network that has these hosts, by the indices of their nodes.
+    #[must_use]
+    pub fn work_of_hosts(&self, has: impl Fn(usize) -> bool) -> Option<Box<dyn Work>> {
+        let mut work = JobsAtWork::new(&self.0)?;
+        for job in &mut work.jobs {
+            let hosts = job_of(&self.0, job.table).hosts();
+            job.executor.restrict(hosts.iter().map(|&host| has(host)).collect());
+        }
+        Some(Box::new(work))
+    }
+}
+
+/// The ports that a message crosses at its start, on its first path.
+fn ports_of(arrival: &Arrival) -> Arc<[PortId]> {
+    arrival.path.iter().map(|&(port, _)| port).collect()
 }
 
 /// The job of a table.
 fn job_of(generated: &Inner, table: usize) -> &Job {
     generated.job(table).expect("the table is one of a job")
+}
+
+/// What its messages are known by.
+const OF_JOB: &str = "the process is of a job";
+
+/// The job of a process.
+fn of_process(jobs: &mut [Running], process: u32) -> &mut Running {
+    jobs.iter_mut().find(|job| job.table == process as usize).expect(OF_JOB)
 }
 
 impl JobsAtWork {
@@ -141,6 +194,8 @@ impl JobsAtWork {
             begun: false,
             connections: BTreeMap::new(),
             links: BusyLinks::default(),
+            under_way: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
             accounts: BTreeMap::new(),
         };
         let jobs: Vec<Running> = generated.jobs().map(running).collect();
@@ -150,10 +205,32 @@ impl JobsAtWork {
 
 impl Work for JobsAtWork {
     fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
-        let job = self.jobs.iter_mut().find(|job| job.table == process as usize).expect("the process is of a job");
-        job.links.end(number, now);
+        let job = of_process(&mut self.jobs, process);
+        if let Some((begun, ports)) = job.under_way.remove(&number) {
+            job.links.add(&ports, begun, now);
+        }
         job.executor.delivered(MessageId(number.into()), now.0, &mut self.actions);
         job.send(&self.generated, &mut self.actions, now, out);
+    }
+
+    fn wants_notice(&self, process: u32, number: u32) -> bool {
+        let job = self.jobs.iter().find(|job| job.table == process as usize).expect(OF_JOB);
+        job.executor.wants_notice(MessageId(number.into()))
+    }
+
+    fn heard(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
+        let job = of_process(&mut self.jobs, process);
+        job.executor.acknowledged(MessageId(number.into()), now.0, &mut self.actions);
+        job.send(&self.generated, &mut self.actions, now, out);
+    }
+
+    fn begins_elsewhere(&mut self, begun: &Begun, at: Instant) {
+        of_process(&mut self.jobs, begun.message().0).begins_elsewhere(begun, at);
+    }
+
+    fn absorb(&mut self, other: Box<dyn Any>) {
+        let other: Self = *other.downcast().expect("all parts have the jobs of one plan");
+        self.jobs.iter_mut().zip(other.jobs).for_each(|(job, other)| job.absorb(other));
     }
 
     fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
@@ -176,7 +253,7 @@ impl Work for JobsAtWork {
     }
 
     fn account(&mut self, process: u32, number: u32, account: MessageAccount) {
-        let job = self.jobs.iter_mut().find(|job| job.table == process as usize).expect("the process is of a job");
+        let job = of_process(&mut self.jobs, process);
         if job_of(&self.generated, job.table).keeps_path {
             job.accounts.insert(number, account);
         }

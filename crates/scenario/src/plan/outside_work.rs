@@ -255,6 +255,14 @@ impl Work for OutsideWork {
         }
     }
 
+    fn wants_notice(&self, process: u32, number: u32) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| process as usize != self.table && jobs.wants_notice(process, number))
+    }
+
+    fn heard(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
+        self.jobs.iter_mut().for_each(|jobs| jobs.heard(process, number, now, out));
+    }
+
     fn wants_acknowledgements(&self) -> bool {
         self.transported
     }

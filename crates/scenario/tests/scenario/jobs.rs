@@ -134,8 +134,8 @@ fn shares_divide_the_data_of_a_rank() {
 #[test]
 fn chunks_of_a_ring_follow_one_another() {
     let keys = "kind = \"broadcast\"\nalgorithm = \"ring\"\nsize = \"4.8 MB\"\nchunks = 32\n";
-    // 15 steps of the first of 32 chunks of 150 KB. Each of the others follows when the one before has arrived at the next rank.
-    assert_eq!(time(16, keys), (15 + 31) * message(150_000));
+    // 15 steps of the first of 32 chunks of 150 KB. Each of the others follows when its sender has heard that the one before has arrived.
+    assert_eq!(time(16, keys), (15 + 31) * message(150_000) + 31 * 2 * LATENCY);
 }
 
 #[test]
@@ -295,8 +295,8 @@ fn a_graph_that_is_listed_runs() {
     // 1 us of computation, the message, 2 us.
     let once = 1_000_000 + message(3000) + 2_000_000;
     assert_eq!(ps_of(""), once);
-    // Rank 0 computes again when its message has arrived, while rank 1 computes; the second message waits for no more than that.
-    assert_eq!(ps_of("iterations = 2\n"), 2 * (1_000_000 + message(3000)) + 2_000_000);
+    // Rank 0 computes again when it has heard of its message's end, while rank 1 computes; the second message waits for no more.
+    assert_eq!(ps_of("iterations = 2\n"), 2 * (1_000_000 + message(3000)) + 2 * LATENCY + 2_000_000);
     // Both ranks on a host: the message takes the local latency.
     let alone = "hosts = \"h0\"\nranks_per_host = 2\nlocal_latency = \"5 us\"\n";
     assert_eq!(ps_of(alone), 1_000_000 + 5_000_000 + 2_000_000);

@@ -10,6 +10,7 @@
 mod admission;
 pub(crate) mod conversation;
 mod slot_reuse;
+mod slots;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
 use crate::engine::dynamic_flows::conversation::Conversation;
+use crate::engine::dynamic_flows::slots::Slots;
 use crate::engine::interfaces::ReceiveBuffers;
+use crate::engine::message_accounts::MessageAccounts;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
@@ -61,12 +64,13 @@ pub(crate) struct DynamicFlows<S: Scheme> {
     later: Vec<Vec<(Instant, HopId, Option<HopId>)>>,
     /// Frames of a flow with several paths may overtake one another.
     disorders: bool,
-    /// The flow in each slot; none in those that are free, which are listed.
+    /// The flow in each slot; none in those that are free.
     taken: Vec<Option<FlowKey>>,
-    free: Vec<FlowId>,
+    slots: Slots,
     slot_of: BTreeMap<u32, FlowId>,
     /// By slot, the messages of a flow that stays.
     conversations: Vec<Option<Box<Conversation>>>,
+    pub(crate) accounts: MessageAccounts,
     /// Flows that have come since slots were looked for, and how many come before they are looked for again; never if
     /// they are kept.
     since: usize,
@@ -143,9 +147,10 @@ impl<S: Scheme> DynamicFlows<S> {
             later: Vec::new(),
             disorders: network.load_balancing.as_ref().is_some_and(|spread| spread.by.disorders()),
             taken: Vec::new(),
-            free: Vec::new(),
+            slots: Slots::new(1),
             slot_of: BTreeMap::new(),
             conversations: Vec::new(),
+            accounts: MessageAccounts::default(),
             since: 0,
             // A point that remembers flows may speak of any of them.
             patience: if configs.iter().any(S::Cp::remembers_flows) { usize::MAX } else { FEW },
@@ -203,8 +208,14 @@ impl<S: Scheme> DynamicFlows<S> {
         DestinationId(self.first.destination + flow.0 - self.first.flow)
     }
 
+    /// The first hop of the route that a flow has at a time.
+    pub(crate) fn root_at(&self, flow: FlowId, at: Instant) -> HopId {
+        let mut later = self.later.get(self.index(flow)).into_iter().flatten();
+        later.rfind(|later| later.0 <= at).map_or_else(|| self.root(flow), |&(_, root, _)| root)
+    }
+
     /// The first hop of a slot.
-    fn root(&self, flow: FlowId) -> HopId {
+    pub(crate) fn root(&self, flow: FlowId) -> HopId {
         HopId(self.first.hop + self.index(flow) as u32 * self.hops_per_slot as u32)
     }
 }
@@ -238,7 +249,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// Whether its destination is.
-    fn has_destination(&self, flow: FlowId) -> bool {
+    pub(crate) fn has_destination(&self, flow: FlowId) -> bool {
         let leaf = self.leaves[self.dynamic_flows.destination(flow).index()];
         self.part.as_ref().is_none_or(|part| part.has_peer(self.hops[leaf.index()].port))
     }
@@ -323,7 +334,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             (onward.at, next, transported.then_some(reverse_path))
         });
         let later = later.collect();
-        put(&mut self.dynamic_flows.later, (slot.0 - self.dynamic_flows.first.flow) as usize, later);
+        let index = self.dynamic_flows.index(slot);
+        let all = &mut self.dynamic_flows.later;
+        all.resize_with(all.len().max(index), Vec::new);
+        put(all, index, later);
         flow
     }
 

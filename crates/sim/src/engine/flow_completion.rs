@@ -109,7 +109,12 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn end_if_complete(&mut self) {
         let ends = &self.flow_completion;
         let done = self.employed.as_ref().is_none_or(|employed| employed.work.is_done());
-        if ends.until_complete && ends.left == 0 && done {
+        if !(ends.until_complete && ends.left == 0 && done) {
+            return;
+        }
+        // A part waits here until all have done their work, and goes on if another one takes longer.
+        if self.part.is_none() || self.done_at.is_none() {
+            self.done_at = Some(self.state.fabric.now);
             self.end_run();
         }
     }

@@ -16,13 +16,15 @@
 //!
 //! Changes of lines happen in all parts: those at both ends of a line look for the frames that it loses.
 //!
+//! Each part has the work of its hosts, and tells the others by letters what they need to know of messages (`work`).
+//!
 //! Pause frames go over when their transmission has started, for nothing edits them. Flows that come and go have the same slots in
 //! all parts (`dynamic_flows`), which are looked for together.
 
 use std::sync::Arc;
 
 use penstock_endpoint::PortId;
-use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_schemes::{Duration, Instant, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::events::CpIndex;
 use penstock_switch::events::ELSEWHERE;
@@ -33,6 +35,7 @@ use penstock_switch::state::frame::Slot;
 use crate::engine::Sim;
 use crate::engine::conservation::Accounts;
 use crate::engine::setup::event_queue_for;
+use crate::engine::work::Letter;
 use crate::hosts::entropy::Entropy;
 use crate::hosts::transport::Carried;
 use crate::network::{FlowId, Network, QueueId};
@@ -41,6 +44,17 @@ use crate::partition::Partition;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::state::event::{Entity, Event, MAX_INDEX};
 use crate::state::event_queue::NO_LANE;
+
+/// Where a part of a network stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At a sample.
+    Sample,
+    /// Where its work was done at that time, in a run that ends when all work is.
+    Done(Instant),
+    /// At the end of its window.
+    End,
+}
 
 /// The part of a network that a simulation has.
 #[derive(Debug)]
@@ -63,7 +77,7 @@ impl Part {
     }
 }
 
-/// Frames on their way from one part to another.
+/// Frames on their way from one part to another, and what the parts tell each other of work.
 #[derive(Debug)]
 pub struct RemoteFrames<S: Scheme> {
     frames: Vec<Crossing<S>>,
@@ -73,11 +87,13 @@ pub struct RemoteFrames<S: Scheme> {
     entropies: Vec<Option<Entropy>>,
     /// Pause frames: when they arrive, and the port whose line they are on.
     pauses: Vec<(Instant, PortId, PauseFrame)>,
+    letters: Vec<Letter>,
 }
 
 impl<S: Scheme> Default for RemoteFrames<S> {
     fn default() -> Self {
-        Self { frames: Vec::new(), carried: Vec::new(), entropies: Vec::new(), pauses: Vec::new() }
+        let (frames, carried, entropies, pauses) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { frames, carried, entropies, pauses, letters: Vec::new() }
     }
 }
 
@@ -140,6 +156,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let has = |flow| partition.of_flow(flow) == own;
         crate::engine::setup::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
         sim.part = Some(Box::new(part));
+        if network.processes.list.iter().any(|process| process.of_work) {
+            sim.share_slots(partition.parts());
+        }
         sim
     }
 
@@ -149,6 +168,23 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.goes_on();
         self.run_slice(t, u64::MAX);
         !self.is_over()
+    }
+
+    /// Where a part stands that has not come to the end of its window.
+    pub fn stands_at(&self) -> Stop {
+        match (self.at_sample, self.done_at) {
+            (true, _) => Stop::Sample,
+            (false, Some(at)) => Stop::Done(at),
+            (false, None) => Stop::End,
+        }
+    }
+
+    /// Handles every event up to `t`, those of that instant included, and ends there.
+    pub fn end_part(&mut self, t: Instant) {
+        self.goes_on();
+        self.left = u64::MAX;
+        self.handle_before(t + Duration(1));
+        self.state.fabric.now = self.state.fabric.now.max(t);
     }
 
     /// Gives the frames that have left their queues for other parts to `mail`, which has one for each part.
@@ -186,10 +222,31 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         for pause in fabric.pauses.frames.export() {
             mail[part.partition.beyond(pause.1)].pauses.push(pause);
         }
+        let own = part.own;
+        for (to, letter) in self.take_letters() {
+            for (other, mail) in mail.iter_mut().enumerate() {
+                if other != own && to.is_none_or(|to| to == other) {
+                    mail.letters.push(letter.clone());
+                }
+            }
+        }
+    }
+
+    /// What parts have written after the last window.
+    fn deliver_letters(parts: &mut [Self]) {
+        for own in 0..parts.len() {
+            for (to, letter) in parts[own].take_letters() {
+                let others = parts.iter_mut().enumerate().filter(|(other, _)| *other != own);
+                let named = others.filter(|(other, _)| to.is_none_or(|to| to == *other));
+                named.for_each(|(_, part)| part.read_letter(letter.clone()));
+            }
+        }
     }
 
     /// Takes the frames that come from another part.
     pub fn import(&mut self, mail: &mut RemoteFrames<S>) {
+        // Frames follow the flows that they belong to.
+        mail.letters.drain(..).for_each(|letter| self.read_letter(letter));
         let (mut carried, mut entropies) = (mail.carried.drain(..), mail.entropies.drain(..));
         let fabric = &mut self.state.fabric;
         for Crossing { at, port, slot } in mail.frames.drain(..) {
@@ -229,14 +286,22 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     ///
     /// # Panics
     /// If frames are not conserved; if there is no part.
-    pub fn finish_parts(parts: Vec<Self>) -> (Outcome, Vec<P>) {
+    pub fn finish_parts(mut parts: Vec<Self>) -> (Outcome, Vec<P>) {
         let part = parts.first().and_then(|part| part.part.as_ref());
         let partition = part.expect("the parts of a network").partition.clone();
+        parts.iter_mut().for_each(Self::finish_accounts);
+        Self::deliver_letters(&mut parts);
+        let works = parts.iter_mut().filter_map(|part| part.employed.take()).map(|employed| employed.work);
+        let work = works.reduce(|mut all, work| {
+            all.absorb(work);
+            all
+        });
+        let jobs = work.map_or_else(Vec::new, |mut work| work.outcome());
         let mut stopped_queues = StoppedQueues::default();
         parts.iter().for_each(|part| stopped_queues.absorb(part.state.fabric.stopped_queues()));
         let deadlock = parts.first().and_then(|part| stopped_queues.deadlock(&part.state.fabric.pauses));
         let (closings, probes) = parts.into_iter().map(Self::close).unzip();
-        (Accounts::join(closings, &partition).outcome(deadlock), probes)
+        (Outcome { jobs, ..Accounts::join(closings, &partition).outcome(deadlock) }, probes)
     }
 }
 

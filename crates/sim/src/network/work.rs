@@ -1,5 +1,6 @@
 //! Work: flows that begin because others have ended, and what is known of it at the end of a run.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use penstock_endpoint::PortId;
@@ -9,11 +10,31 @@ use crate::network::Arrival;
 
 /// Work that sends messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
 /// at the instants that it names, and when its messages end.
-pub trait Work: Debug + Send {
+pub trait Work: Any + Debug + Send {
     /// The last octet of this message of a process has reached its destination: `number` is that of its [`Arrival`] or [`Message`].
     /// Messages that begin now are added to `out`. Of those that end at one instant those of a lower process, and then of a lower
     /// number, come first.
     fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>);
+
+    /// Whether the sender of this message is to hear of its end.
+    fn wants_notice(&self, _process: u32, _number: u32) -> bool {
+        false
+    }
+
+    /// The sender of this message hears that it has ended: after [`ended`](Self::ended) by the delays of the lines back to it. At one
+    /// instant the calls of `ended` come first, and then these, in the same order. Messages that begin now are added to `out`.
+    fn heard(&mut self, _process: u32, _number: u32, _now: Instant, _out: &mut Vec<Begun>) {}
+
+    /// A message began at `at` in another part of the network, whose destination is in this one.
+    fn begins_elsewhere(&mut self, _begun: &Begun, _at: Instant) {}
+
+    /// Takes the work of another part of the network, after the run and before [`outcome`](Self::outcome).
+    ///
+    /// # Panics
+    /// If it is not work that parts can have.
+    fn absorb(&mut self, _other: Box<dyn Any>) {
+        panic!("work of a network that is simulated as a whole");
+    }
 
     /// The time of [`next_wake`](Self::next_wake) has come. Messages that begin now are added to `out`.
     fn wake(&mut self, now: Instant, out: &mut Vec<Begun>);
@@ -23,7 +44,7 @@ pub trait Work: Debug + Send {
         false
     }
 
-    /// The account of a message that has ended, before [`ended`](Self::ended).
+    /// The account of a message that has ended, when all queues of its path have been read. In a network in parts it is called in that of the sender.
     fn account(&mut self, _process: u32, _number: u32, _account: MessageAccount) {}
 
     /// Whether it is called when a transport's sender has learnt that a message has arrived. The engine with [`Full`](crate::Full)
@@ -60,6 +81,17 @@ pub enum Begun {
     Message(Message),
 }
 
+impl Begun {
+    /// Its process, and its number there.
+    #[must_use]
+    pub fn message(&self) -> (u32, u32) {
+        match self {
+            Self::Flow(arrival) => (arrival.process, arrival.number),
+            Self::Message(message) => (message.process, message.number),
+        }
+    }
+}
+
 /// A message of a flow that [stays](Arrival::stays). It is sent after those of the flow that began before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
@@ -75,7 +107,8 @@ pub struct Message {
     pub last: bool,
 }
 
-/// How long the last frame of a message was on its path, where octets waited while it was under way, and how fast it might go.
+/// How long the last frame of a message was on its path, where octets waited while it was under way, and how fast it might go. A
+/// queue is looked at from when a first octet can be there, until the news of the end can be there on its way back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MessageAccount {
     /// From the time at which the frame was sent that ended it to that end.

@@ -79,8 +79,7 @@ impl<S: Scheme> DynamicFlows<S> {
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A flow that stays begins a message after those that it has. Returns the flow.
     pub(crate) fn post(&mut self, message: &Message) -> FlowId {
-        let key = FlowKey(self.dynamic_flows.processes[message.process as usize].flow + message.flow);
-        let flow = *self.dynamic_flows.slot_of.get(&key.0).expect("a flow stays until its last message has begun");
+        let flow = self.flow_of_message(message);
         self.state.sources.flow_mut(flow).supply_mut().post(message.size, message.last);
         if S::Rp::RANKS {
             let payload = self.dynamic_flows.processes[message.process as usize].process.payload();
@@ -96,8 +95,23 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         flow
     }
 
-    /// The destination of a flow that stays awaits a message.
+    /// A message of a flow that stays has begun in another part. Returns the flow.
+    pub(crate) fn expect_from_elsewhere(&mut self, message: &Message) -> FlowId {
+        let flow = self.flow_of_message(message);
+        self.expect_message(flow, message);
+        flow
+    }
+
+    fn flow_of_message(&self, message: &Message) -> FlowId {
+        let key = FlowKey(self.dynamic_flows.processes[message.process as usize].flow + message.flow);
+        *self.dynamic_flows.slot_of.get(&key.0).expect("a flow stays until its last message has begun")
+    }
+
+    /// The destination of a flow that stays awaits a message, if it is here.
     pub(crate) fn expect_message(&mut self, flow: FlowId, message: &Message) {
+        if !self.has_destination(flow) {
+            return;
+        }
         let index = self.dynamic_flows.index(flow);
         let process = &self.dynamic_flows.processes[message.process as usize].process;
         let (octets, frames) = if process.transport.is_some() {
@@ -146,7 +160,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let Some(ended) = ended else { return self.complete(flow) };
         let Some(&Conversation { process, .. }) = self.dynamic_flows.conversation(flow) else { return };
         for number in ended {
-            self.report_message((process, number));
+            self.report_message(flow, (process, number));
         }
         let Some(conversation) = self.dynamic_flows.conversation(flow) else { return };
         let (next, over) = (conversation.next_end(), conversation.all && conversation.awaited.is_empty());

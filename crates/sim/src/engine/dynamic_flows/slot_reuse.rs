@@ -16,7 +16,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Whether it is time to look for slots.
     #[must_use]
     pub fn wants_slots(&self) -> bool {
-        self.dynamic_flows.free.is_empty() && self.dynamic_flows.since >= self.dynamic_flows.patience
+        self.dynamic_flows.since >= self.dynamic_flows.patience && self.dynamic_flows.slots.are_scarce()
     }
 
     /// Forgets the flows that are over and that nothing refers to: their slots are free. `parts` are all parts of a network, at one
@@ -60,6 +60,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             if let Some(index) = self.dynamic_flows.slot(flow) {
                 held[index] = true;
             }
+        }
+        for flow in self.dynamic_flows.accounts.flows() {
+            held[self.dynamic_flows.index(flow)] = true;
         }
         for (index, flow) in (self.dynamic_flows.first.flow..).map(FlowId).take(held.len()).enumerate() {
             held[index] |= self.dynamic_flows.taken[index].is_none() || !self.is_forgettable(flow);
@@ -123,7 +126,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.sources.flow_mut(flow).supply_mut().forget();
         self.state.transports.forget(flow);
         self.state.transports.transmit.forget(self.dynamic_flows.limiter(flow));
-        self.dynamic_flows.free.push(flow);
+        self.dynamic_flows.slots.give_back(index);
     }
 
     /// The rest of a flow that has finished.
