@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The notification point of DCQCN: looks at the frames that arrive at a host, and answers those of RoCEv2 that have ECN's CE
-// mark with congestion notification packets (CNPs), one in an interval for each queue pair. (Zhu et al. 2015,
-// sections 3.1 and 3.3)
+// The notification point of DCQCN: answers frames of RoCEv2 that arrive with ECN's CE mark. It sends congestion notification
+// packets (CNPs), one in an interval for each queue pair. (Zhu et al. 2015, sections 3.1 and 3.3)
 //
 // A CNP goes back to where the marked frame came from, to the queue pair that the table has for the frame's. Up to
 // Depth CNPs wait; a mark that would be answered and finds no place is counted as lost, and its timer does not begin. CNPs are
 // not answered, whatever their marks.
 //
-// Latency: a CNP begins to leave 9 clocks after the last beat of the marked frame, with beats of 512 bits 37 clocks. Throughput: a
-// beat a clock, a CNP in 37 clocks or 39 (cnp_frame).
+// Latency: a CNP begins to leave 9 clocks after the last beat of the marked frame, with beats of 512 bits 37 clocks.
+// Throughput: a beat a clock, a CNP in 37 clocks or 39 (cnp_frame).
 
 `default_nettype none
 

@@ -103,7 +103,8 @@ module cnp_timers
 
 `ifdef FORMAL
   // Safety, of any one entry: from an answer to the next are at least as many ticks as the interval has, unless the entry is
-  // written meanwhile, or the time between is beyond the timer. Assumed: an interval that stays, and half of the timer at the most.
+  // written meanwhile, or the time between is beyond the timer. Assumed: an interval that stays, and half of the timer at the
+  // most.
   logic              past_valid_q = 1'b0;
   logic [      31:0] past_interval_q;
   // Stays.

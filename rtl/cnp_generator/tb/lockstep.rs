@@ -383,7 +383,8 @@ fn makes_the_golden_frame() {
     assert_eq!(began.expect("a CNP left") - ended, 9, "clocks from the mark's last beat to the CNP's first");
 }
 
-/// Behind a stalled line CNPs beyond those that may wait are lost and counted; the next mark of each is answered all the same.
+/// Behind a stalled line CNPs beyond those that may wait are lost and counted; the next mark of each is answered all
+/// the same.
 #[test]
 fn counts_what_finds_no_place() {
     let mut clock = clocked!(cnp_generator, 76);

@@ -11,11 +11,13 @@
 // g is a power of two: its products are shifts. A cut rounds the reduction down, a rise rounds up, products with g round
 // down. The target rate is held at the largest rate.
 //
-// Events are served one at a time, each in 38 clocks: of waiting ones a CNP first, then an ended cycle of the byte counter,
+// Events are served one at a time, each in 38 clocks. Of waiting ones a CNP is first, then an ended cycle of the byte counter,
 // then one of the timer. start_i is served at once and aborts the event in service. Octets and ticks count in the
-// clock in which they come, also meanwhile. A cycle that ends in clock c is served in c + 2 at the earliest, and only while the rate
-// is below its largest. An event of clock c shows in the stages from c + 1 on, in alpha from c + 3, in the target rate
-// from c + 34 (a rise: c + 15), in the current rate from c + 36.
+// clock in which they come, also meanwhile. A cycle that ends in clock c is served in c + 2 at the earliest, and only
+// while the rate is below its largest.
+//
+// Latency: an event of clock c shows in the stages from c + 1 on, in alpha from c + 3, in the current rate from c + 36. In
+// the target rate a cut shows from c + 34 on, a rise from c + 15.
 // Throughput: a frame and a tick a clock; a CNP each 38 clocks (signal_ready_o holds others back).
 //
 // Settings are to change only together with rst_i or start_i.
@@ -154,8 +156,9 @@ module dcqcn_rate_calculator
 
   // --- Alpha ---
   //
-  // It falls with the tick that ends an interval. A CNP takes it in the clock behind the one in which it is served, in which it falls
-  // too; it rises a clock later. Its part g alpha stands a clock behind alpha, which is soon enough: alpha_time is 8 or more.
+  // It falls with the tick that ends an interval. A CNP takes it in the clock behind the one in which it is served, in which it
+  // falls too; it rises a clock later. Its part g alpha stands a clock behind alpha, which is soon enough: alpha_time is 8 or
+  // more.
 
   alpha_t alpha_q;
   alpha_t part_q;

@@ -1,9 +1,10 @@
-//! DCQCN whole, in hardware: two reaction points, the marker in front of a bottleneck's queue, and the notification point behind it,
-//! beside the event simulator with the same network and parameters.
+//! DCQCN whole, in hardware: two reaction points, the marker in front of a bottleneck's queue, and the notification
+//! point behind it, beside the event simulator with the same network and parameters.
 //!
-//! Two sources with lines of 1 Gb/s send to one destination behind a line of 1 Gb/s. Lines and queue are this bench's; all decisions are the
-//! cores'. Times and steps are shorter and larger than the paper's, so that sources come to rest within milliseconds. Once a
-//! frame is marked elsewhere both runs differ in all that follows, so means are compared.
+//! Two sources with lines of 1 Gb/s send to one destination behind a line of 1 Gb/s. Lines and queue are this
+//! bench's; all decisions are the cores'. Times and steps are shorter and larger than the paper's, so that sources
+//! come to rest within milliseconds. Once a frame is marked elsewhere both runs differ in all that follows, so means
+//! are compared.
 
 use std::collections::VecDeque;
 
@@ -172,7 +173,7 @@ fn cores(seed: u64) -> Means {
     let (mut sum, mut samples, mut begun, mut frames) = (0u64, 0u64, 0u64, [0u64; POINTS]);
     for now in 0..UNTIL {
         let tick = now % US == US - 1;
-        // The reaction points, each with a line of its own, and the CNPs that arrive.
+        // The reaction points, each with its own line, and the CNPs that arrive.
         for i in 0..POINTS {
             let starts = now >= i as u64 * 5 * US;
             if starts && sending[i].left() == 0 {

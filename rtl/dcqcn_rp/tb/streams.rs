@@ -1,5 +1,5 @@
-//! The DCQCN side of a NIC as a whole: CNPs reach the reaction points of their queue pairs, whose rates are those of the state machine
-//! of the schemes in every clock; all frames go whole, in their order.
+//! The DCQCN side of a NIC as a whole: CNPs reach the reaction points of their queue pairs, whose rates are those of
+//! the state machine of the schemes in every clock; all frames go whole, in their order.
 
 use std::collections::VecDeque;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The congestion point of DCQCN: sets the CE mark of ECN in frames that find a long queue. (Zhu et al. 2015, section 3.1;
-// RFC 3168) Frames of IPv4 and IPv6, with a VLAN tag or without, whose sender is capable of ECN can be marked; the header
-// checksum of IPv4 is mended by what the mark has changed (RFC 1624, equation 3). Nothing else of a frame changes, nor
+// RFC 3168) Frames of IPv4 and IPv6, with a VLAN tag or without, can be marked if their sender is capable of ECN. The
+// header checksum of IPv4 is mended by what the mark has changed (RFC 1624, equation 3). Nothing else of a frame changes, nor
 // its length.
 //
 // The queue's length and the random word are those of the clock in which a frame's first beat is taken. The output of a
-// queue has this in front of it or behind it; the length is that with this frame. Settings are to change only together with rst_i.
+// queue has this in front of it or behind it; the length is that with this frame. Settings are to change only together with
+// rst_i.
 //
 // Latency: 6 clocks. Throughput: a beat a clock, a frame a clock if it is one beat. m_axis_tready reaches s_axis_tready in the
 // same clock.

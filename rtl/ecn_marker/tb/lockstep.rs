@@ -78,7 +78,8 @@ fn word(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([octets[at], octets[at + 1]])
 }
 
-/// A frame of IPv4 or IPv6, with a tag or without, or of another protocol; often a short one, for most of it does not matter.
+/// A frame of IPv4 or IPv6, with a tag or without, or of another protocol; often a short one, for most of it does not
+/// matter.
 fn frame(random: &mut Random) -> Frame {
     let long = if random.one_in(8) { length(random) } else { 1 + random.below(80) as usize };
     let mut frame = Frame::random(random, long.max(60));
@@ -136,7 +137,7 @@ fn marked(frame: &Frame) -> (Frame, Option<usize>) {
     let right = ipv4::checksum(&octets[header.clone()]) == word(&octets, at + 12);
     octets[octet] |= 3 << shift;
     if ipv4 {
-        // As made anew where it was right; where it was wrong, it is so by as much.
+        // The whole header's where it was right; where it was wrong, it is so by as much.
         let place = at + 12;
         let mended =
             if right { ipv4::checksum(&octets[header]) } else { !add(!word(&octets, place), u16::from(3 - ecn)) };

@@ -3,8 +3,8 @@
 // The invariant CRC of a packet of RoCEv2, made while the packet's words pass. Ones stand in these for what routers may change.
 // (InfiniBand Architecture Specification, volume 1, annex A17.3.3)
 //
-// Latency: with the word of clock c, in which enable_i is high, it is that of the packet so far from c + 1 on. Throughput: a word of
-// 16 bits a clock.
+// Latency: with the word of clock c, in which enable_i is high, it is that of the packet so far from c + 1 on. Throughput: a
+// word of 16 bits a clock.
 
 `default_nettype none
 

@@ -1,8 +1,8 @@
 //! DCQCN's reaction point (Zhu et al. 2015) with the clocks of `dcqcn_rate_calculator`.
 //!
-//! The hardware serves one event at a time, at clocks that follow from the inputs alone. At each of them the state machine
-//! is called, and its answer is expected after the latency of the documentation. Octets are given to it as they come; those that end
-//! a cycle when the cycle's end is served.
+//! The hardware serves one event at a time, at clocks that follow from the inputs alone. At each of them the state
+//! machine is called, and its answer is expected after the latency of the documentation. Octets are given to it as
+//! they come; those that end a cycle when the cycle's end is served.
 
 use penstock_schemes::dcqcn::{
     AlphaOrder, AlphaUpdate, Cnp, Config, Counters, Dcqcn, HaiBoundary, HaiFactor, Rp, RtUpdate,
