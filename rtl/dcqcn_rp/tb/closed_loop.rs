@@ -11,8 +11,9 @@ use std::collections::VecDeque;
 use penstock_cosim::bits::Bits;
 use penstock_cosim::stream::{Beat, Frame, Sink, Source};
 use penstock_cosim::{Random, cnp_generator, dcqcn_rp, ecn_marker};
-use penstock_scenario::{Choice, Plan, Scenario};
-use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
+use penstock_scenario::{Choice, Scenario};
+use penstock_schemes::dcqcn::Dcqcn;
+use penstock_schemes::{Duration, Instant, SchemeConfig};
 use penstock_sim::network::QueueId;
 use penstock_sim::{Lean, Probe, Sim, View};
 
@@ -276,23 +277,21 @@ fn cores(seed: u64) -> Means {
 }
 
 /// The simulator's run.
-struct Job<'a>(&'a Plan);
-
-impl Visitor for Job<'_> {
-    type Output = Means;
-
-    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Means {
-        let samples = Samples { queue: self.0.record.queues[0], seen: Vec::new() };
-        let mut sim = Sim::<S, _, Lean>::new(&self.0.network, configs, self.0.seed, samples);
-        sim.run_until(Instant(UNTIL * CLOCK_PS));
-        let (_, samples) = sim.finish();
-        let seen = &samples.seen[(FROM / US) as usize..];
-        let bits = seen.last().expect("samples").1 - seen[0].1;
-        Means {
-            queue: seen.iter().map(|&(length, _)| length as f64).sum::<f64>() / seen.len() as f64,
-            used: bits as f64 / 8.0 / ((UNTIL - FROM) / OCTET) as f64,
-            shares: None,
-        }
+fn simulator(scenario: &Scenario, seed: u64) -> Means {
+    let choice = Choice { seed: Some(seed), ..Choice::default() };
+    let plan = scenario.plan(&choice).expect("it is a valid scenario");
+    let own = |config| if let SchemeConfig::Dcqcn(config) = config { config } else { unreachable!("its scheme") };
+    let configs: Vec<_> = plan.configs().into_iter().map(own).collect();
+    let samples = Samples { queue: plan.record.queues[0], seen: Vec::new() };
+    let mut sim = Sim::<Dcqcn, _, Lean>::new(&plan.network, &configs, plan.seed, samples);
+    sim.run_until(Instant(UNTIL * CLOCK_PS));
+    let (_, samples) = sim.finish();
+    let seen = &samples.seen[(FROM / US) as usize..];
+    let bits = seen.last().expect("samples").1 - seen[0].1;
+    Means {
+        queue: seen.iter().map(|&(length, _)| length as f64).sum::<f64>() / seen.len() as f64,
+        used: bits as f64 / 8.0 / ((UNTIL - FROM) / OCTET) as f64,
+        shares: None,
     }
 }
 
@@ -302,12 +301,12 @@ struct Samples {
     seen: Vec<(u64, u64)>,
 }
 
-impl<S: Scheme> Probe<S> for Samples {
+impl Probe<Dcqcn> for Samples {
     fn interval(&self) -> Option<Duration> {
         Some(Duration(US * CLOCK_PS))
     }
 
-    fn sample(&mut self, _now: Instant, view: &impl View<S>) {
+    fn sample(&mut self, _now: Instant, view: &impl View<Dcqcn>) {
         let now = view.queue(self.queue);
         self.seen.push((now.len.0, now.line_bits));
     }
@@ -320,9 +319,7 @@ fn does_what_the_simulator_does() {
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for seed in 1..=2 {
         here.push(cores(seed));
-        let choice = Choice { seed: Some(seed), ..Choice::default() };
-        let plan = scenario.plan(&choice).expect("it is a valid scenario");
-        there.push(SchemeConfig::visit(&plan.configs(), Job(&plan)));
+        there.push(simulator(&scenario, seed));
     }
     println!("cores {here:?}\nsimulator {there:?}");
     let mean = |runs: &[Means], of: fn(&Means) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;

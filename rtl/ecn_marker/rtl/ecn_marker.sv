@@ -128,7 +128,8 @@ module ecn_marker
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
-      beats_q    <= {beats_q[Steps-2:0], s_axis};
+      beats_q[0] <= s_axis;
+      for (int unsigned i = 1; i < Steps; ++i) beats_q[i] <= beats_q[i-1];
       untagged_q <= network_of(coming, coming_keep[15%BeatOctets], 12);
       tagged_q   <= network_of(coming, coming_keep[19%BeatOctets], 16);
       vlan_q     <= word_at(coming, 12) == EtherTypeVlan;

@@ -260,6 +260,23 @@ impl DcqcnPoint {
         self.alpha_shown.at(self.clock) as u32
     }
 
+    /// The outputs in this clock.
+    fn show(&mut self) -> Shown {
+        let [_, _, byte, time] = self.vars();
+        let stage = |n: i64| n.min(STAGES) as u8;
+        Shown {
+            point: Point {
+                current_rate: self.current_rate.at(self.clock),
+                target_rate: self.target_rate.at(self.clock),
+                byte_stage: stage(byte),
+                time_stage: stage(time),
+            },
+            busy: self.free_at > self.clock,
+            ready: self.free_at <= self.clock,
+            ..Shown::default()
+        }
+    }
+
     /// A notification, or the end of a cycle.
     fn serve(&mut self, event: &Event) {
         let now = Instant(self.ticks);
@@ -307,14 +324,11 @@ impl DcqcnPoint {
 
 impl Machine for DcqcnPoint {
     fn clock(&mut self, event: &Event) -> Shown {
+        let shown = self.show();
         if event.start {
-            let point = Self { served: self.served, ..Self::new(&self.settings) };
-            let before = std::mem::replace(self, point);
-            let mut shown = before.shown();
-            shown.ready = false;
-            return shown;
+            *self = Self { served: self.served, ..Self::new(&self.settings) };
+            return Shown { ready: false, ..shown };
         }
-        let shown = { &mut *self }.show();
         if shown.ready {
             self.serve(event);
         }
@@ -340,27 +354,5 @@ impl Machine for DcqcnPoint {
         self.ticks += u64::from(event.tick);
         self.clock += 1;
         shown
-    }
-}
-
-impl DcqcnPoint {
-    fn show(&mut self) -> Shown {
-        let [_, _, byte, time] = self.vars();
-        let stage = |n: i64| n.min(STAGES) as u8;
-        Shown {
-            point: Point {
-                current_rate: self.current_rate.at(self.clock),
-                target_rate: self.target_rate.at(self.clock),
-                byte_stage: stage(byte),
-                time_stage: stage(time),
-            },
-            busy: self.free_at > self.clock,
-            ready: self.free_at <= self.clock,
-            ..Shown::default()
-        }
-    }
-
-    fn shown(mut self) -> Shown {
-        self.show()
     }
 }
