@@ -271,10 +271,11 @@ fn answers<D: Data>(seed: u64, clocks: u64, mut clock: impl FnMut(&Given<D>) -> 
             assert_eq!(Some(frame.octets), wanted, "in clock {now}");
             frames += 1;
         }
-        if given.taken && source.take().last {
-            if let Some(fields) = coming.pop_front().expect("a frame is on its way") {
-                seen.push_back((now + SEEN, fields));
-            }
+        if given.taken
+            && source.take().last
+            && let Some(fields) = coming.pop_front().expect("a frame is on its way")
+        {
+            seen.push_back((now + SEEN, fields));
         }
         ticks += u64::from(given.tick);
         if idle_for > SETTLE {
@@ -312,7 +313,6 @@ macro_rules! clocked {
                 priority_i: given.priority,
                 udp_source_i: given.udp_source,
                 m_axis_tready: given.ready,
-                ..In::default()
             });
             let beat =
                 Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };

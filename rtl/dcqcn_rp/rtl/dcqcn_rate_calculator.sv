@@ -359,13 +359,13 @@ module dcqcn_rate_calculator
       assert (operation_q.set_target == (!decreases_q && step_q == 6'd14));
       assert (operation_q.average == (!decreases_q && step_q == 6'd15));
       assert (operation_q.set_current == (step_q == 6'd35));
-      // A cut's reduction is at most half of the rate; a rise's work is at most so often R as its steps have bits.
+      // A cut's reduction is at most half of the rate; a rise's work has a bit more with each step.
       if (decreases_q && step_q >= 6'd1 && step_q <= 6'd33) assert (work_q <= WorkW'(current_q));
       if (decreases_q && step_q >= 6'd34 && step_q <= 6'd35) assert (work_q <= WorkW'(current_q));
       if (!decreases_q && step_q >= 6'd1 && step_q <= 6'd4) assert (work_q == '0);
       for (int unsigned k = 5; k <= 12; ++k) begin
         if (!decreases_q && 32'(step_q) == k)
-          assert (work_q <= (WorkW'(increase_q) << (k - 4)) - WorkW'(increase_q));
+          assert (32'(work_q >> RateW) <= (32'd2 << (k - 4)) - 32'd2);
       end
       if (!decreases_q && (step_q == 6'd13 || step_q == 6'd14)) assert (work_q >= WorkW'(target_q));
       if (!decreases_q && step_q >= 6'd16 && step_q <= 6'd35)

@@ -181,16 +181,17 @@ fn holds<D: Data>(seed: u64, clocks: u64, mut clock: impl FnMut(&Given<'_, D>) -
             refused = refused.max(refusals.into());
             due = taken;
         }
-        if given.taken && arrivals.take().last {
-            if let Some(qp) = coming.pop_front().expect("a frame is on its way") {
-                let point = qps.iter().position(|known| *known == qp);
-                came += 1;
-                if let Some(point) = point {
-                    due[point] += 1;
-                }
-                lone = point.filter(|_| now > last_end + QUIET).map(|point| (now + LATENCY, point));
-                last_end = now;
+        if given.taken
+            && arrivals.take().last
+            && let Some(qp) = coming.pop_front().expect("a frame is on its way")
+        {
+            let point = qps.iter().position(|known| *known == qp);
+            came += 1;
+            if let Some(point) = point {
+                due[point] += 1;
             }
+            lone = point.filter(|_| now > last_end + QUIET).map(|point| (now + LATENCY, point));
+            last_end = now;
         }
     }
     // Beats of 64 bits take so long that no burst of CNPs is too much.

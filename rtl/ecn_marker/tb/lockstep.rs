@@ -285,7 +285,6 @@ macro_rules! lockstep {
                     s_axis_tlast: beat.last,
                     s_axis_tuser: beat.user,
                     m_axis_tready: given.ready,
-                    ..In::default()
                 });
                 let beat = Beat {
                     data: out.m_axis_tdata,
