@@ -20,7 +20,7 @@ from cores import RTL, Build, all_cores, builds
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
     r"|^(cn_tagged|congested|data|event_dropped|event_queue|interval|none|value)_o$"
-    r"|_(source|ports|octets|flow|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
+    r"|^header_|_(source|ports|octets|flow|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 # Registers and counters are known whatever they are of.
 _REGISTERS = ("control_", "line_")

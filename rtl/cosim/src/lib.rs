@@ -6,6 +6,7 @@
 pub mod axil;
 pub mod bits;
 pub mod bucket;
+pub mod dcqcn;
 pub mod messages;
 pub mod reaction_point;
 pub mod stream;

@@ -251,7 +251,12 @@ impl Scheme for Dcqcn {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
-        forms: Forms { capture: true, testbed: true, fluid: Some("dcqcn"), cores: &[] },
+        forms: Forms {
+            capture: true,
+            testbed: true,
+            fluid: Some("dcqcn"),
+            cores: &["ecn_marker", "cnp_generator", "dcqcn_rp"],
+        },
     };
     type Config = Config;
     type Tag = Ce;

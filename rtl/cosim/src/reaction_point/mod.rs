@@ -1,9 +1,11 @@
 //! Reference models of reaction points: Rust's state machines, driven by the pins of a core. They give the outputs expected of it
 //! in every clock.
 
+mod dcqcn;
 mod qcn;
 mod smcc;
 
+pub use dcqcn::{DcqcnPoint, Settings as DcqcnSettings};
 pub use qcn::{Qcn, Readings, Settings as QcnSettings, Words, any_rate};
 pub use smcc::{Settings as SmccSettings, SmccPoint, any_size, defaults as smcc_defaults};
 
