@@ -153,8 +153,9 @@ def report_html(report: "MarginReport") -> str:
     body = _table(names, rows) if rows else ""
     if report.limit_cycle is not None:
         body += f"<p>limit cycle: its amplitude is {octets(report.limit_cycle.integrated.amplitude_octets)}</p>"
-    for moving in filter(None, (report.jump, report.swing, report.pauses)):
-        body += f"<p>no equilibrium; the queue's mean is {octets(moving.mean_octets)}</p>"
+    cycles = [cycle.mean_octets for cycle in (report.jump, report.swing, report.pauses) if cycle is not None]
+    for mean_octets in cycles:
+        body += f"<p>no equilibrium; the queue's mean is {octets(mean_octets)}</p>"
     return head + body
 
 

@@ -19,7 +19,11 @@ FAMILY = ("annulus", "qcn-bs", "af-qcn", "qcn-adaptive")
 def _scenario(scheme: str, flows: int = 4, **settings: str | float | bool) -> Scenario:
     """Return the case of QCN's page; keywords are parameters of the scheme."""
     scenario = Scenario.named("baseline/ten-gig").set("scheme", scheme)
-    keys = {"topology.star.hosts": flows + 1, "flow.0.from": f"h0..h{flows - 1}", "flow.0.to": f"h{flows}"}
+    keys: dict[str, str | int | float | bool] = {
+        "topology.star.hosts": flows + 1,
+        "flow.0.from": f"h0..h{flows - 1}",
+        "flow.0.to": f"h{flows}",
+    }
     for key, value in (keys | {f"schemes.{scheme}.{name}": value for name, value in settings.items()}).items():
         scenario.set(key, value)
     return scenario

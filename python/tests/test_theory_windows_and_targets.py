@@ -144,7 +144,7 @@ def test_the_target_of_swift_scales_with_the_root_of_the_flows() -> None:
     def added(flows: int) -> float:
         model = _model(_star(flows, "swift", base_delay_target="60 us", max_flow_scaling_window=1e6))
         window = float(model.window(model.state_at_rest()))
-        return float(model.target_s(np.asarray(window))) * window**0.5 - 63e-6 * window**0.5
+        return float((model.target_s(np.asarray(window)) - 63e-6) * np.sqrt(window))
 
     assert added(16) == pytest.approx(added(4), rel=0.02)
 
