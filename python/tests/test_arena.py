@@ -192,15 +192,15 @@ def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
     done: list[int] = []
     two = ["none", "qcn"]
     callbacks = RunCallbacks(done=lambda: done.append(1), stopped=lambda: len(done) >= 3)
-    stopped = arena(tmp_path / "out", file=file, competitors=two, seeds=5, workers=1, callbacks=callbacks)
+    stopped = arena(tmp_path / "out", file=file, competitors=two, seeds=40, workers=1, callbacks=callbacks)
     assert not stopped.finished
     left: list[int] = []
     again = arena(
-        tmp_path / "out", file=file, competitors=two, seeds=5, resume=True, callbacks=RunCallbacks(planned=left.append)
+        tmp_path / "out", file=file, competitors=two, seeds=40, resume=True, callbacks=RunCallbacks(planned=left.append)
     )
-    assert left == [20 - len(done)]
+    assert left == [160 - len(done)]
     assert again.finished
-    assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=5).document
+    assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=40).document
 
 
 @pytest.mark.parametrize("tuned", [["fecn"], pytest.param(["qcn", "fecn"], marks=pytest.mark.science)])
