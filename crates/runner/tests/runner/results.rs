@@ -312,6 +312,7 @@ fn every_key_of_the_summary_is_declared_in_its_order() {
             ["schemes", "interrupted_at_s", "ended_at_s", "lossless", "acted", "pools", "deadlocks", "testbed"]
                 .as_slice(),
             &["frames_impaired", "control_frames_impaired", "credit_wait_s", "replays", "frames_replayed", "jobs"],
+            &["paths_skipped", "paths_assumed_bad", "paths_restored", "path_probes"],
         ]
         .concat();
         let declared: Vec<_> = declared.iter().map(|key| key.name).filter(|key| !absent.contains(key)).collect();

@@ -97,6 +97,9 @@ impl<S: Scheme> Loop<S> {
                 if self.np.asks() {
                     self.np.grant(self.now, LINE, &mut self.words, &mut self.sent);
                 }
+                if S::Np::RANKS && self.np.left_to_grant().is_some() {
+                    self.np.grant_ranked(self.now, 0, 1, &mut self.sent);
+                }
                 let frame = seen(flow, release.seq, self.now, &mut tag);
                 if let Some(echo) = self.np.acknowledge(self.now, frame) {
                     let ack = Ack { acked: Octets(1500), lost: Octets(0), rtt: Duration::from_us(10), echo };

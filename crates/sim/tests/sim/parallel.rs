@@ -311,7 +311,11 @@ fn a_network_that_cannot_be_cut_says_why() {
         Partition::new(&b.network, 2).map(|_| ()).unwrap_err()
     };
     assert_eq!(refused(&|network| network.feedback = Feedback::Ideal(Duration::from_us(1))), Obstacle::Ideal);
-    assert_eq!(refused(&|network| network.until_complete = true), Obstacle::UntilComplete);
+    let until_complete = |network: &mut Network| {
+        network.until_complete = true;
+        network.flows[0].size = Some(Octets(30_000));
+    };
+    assert_eq!(refused(&until_complete), Obstacle::UntilComplete);
     let watched = |network: &mut Network| {
         let ingress = Ingress { buffer: Octets(6000), xoff: Octets(1500), xon: Octets(0) };
         crate::common::lossless(network, vec![0], ingress);
