@@ -124,8 +124,8 @@ def test_threads_count_the_same_events() -> None:
 @pytest.mark.parametrize(
     ("settings", "tables", "says"),
     [
-        ({"flow.0.priority": 1, "flow.1.priority": 1, "flow.2.priority": 1}, "", "from 1 to 8"),
-        ({"flow.0.priority": 4}, "", "0 to 7, and flows or another scheme have priority 4"),
+        ({"flow.0.priority": 4, "flow.1.priority": 4, "flow.2.priority": 4}, "", "from 4 to 8"),
+        ({"flow.0.priority": 4}, "", "0 to 4, and flows or another scheme have priority 4"),
         ({}, '[[priority]]\npriority = 2\nscheme = "none"', "another scheme have priority 2"),
     ],
 )
