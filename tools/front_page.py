@@ -26,8 +26,8 @@ def proofs(holding: int, claims: int) -> str:
     scenarios = len(json.loads((ROOT / "python/tests/fingerprints.json").read_text(encoding="utf-8")))
     cores = len(list((ROOT / "rtl").glob("*/core.toml")))
     entries = [
-        f"- **{holding} of {claims} claims** of papers, and of one study of ours, hold (`penstock reproduce`). Each has a run that must fail "
-        "it, and each that differs has its reason.",
+        f"- **{holding} of {claims} claims** of papers, and of one study of ours, hold (`penstock "
+        "reproduce`). Each has a run that must fail it, and each that differs has its reason.",
         f"- **{agree} of {lines} numbers** of HPCC's ns-3 and of htsim come out within 10 %; the others have their "
         "cause, by file and line ([table](docs/measurements/beside-other-simulators.md)).",
         "- **The same bytes** from the same file and seed, on every machine, with any number of threads: "
