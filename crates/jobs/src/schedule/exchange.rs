@@ -6,9 +6,9 @@ use super::Plan;
 
 /// Everyone's messages to everyone. `octets` gives the size from one index to another; without one there is no message.
 ///
-/// Direct: all at once, the next member's first. Pairwise: a member's next message starts when the one before and that
-/// of the partner have arrived. Partners are i xor s in step s if the team is a power of two, otherwise i + s and i -
-/// s.
+/// Direct: all at once, the next member's first. Pairwise: a member's next message starts when the partner's has arrived,
+/// or where the partner sends none, when it has heard that its own has. Partners are i xor s in step s if the team is a
+/// power of two, otherwise i + s and i - s.
 pub(super) fn all_to_all(plan: &mut Plan, team: &[u32], pairwise: bool, octets: impl Fn(usize, usize) -> Option<u64>) {
     let n = team.len();
     let own = plan.all_ready(team, n - 1);
@@ -17,6 +17,7 @@ pub(super) fn all_to_all(plan: &mut Plan, team: &[u32], pairwise: bool, octets: 
     let mut before: Vec<Vec<u32>> = alloc::vec![Vec::new(); n];
     for step in 1..n {
         let mut now: Vec<Vec<u32>> = alloc::vec![Vec::new(); n];
+        let mut sent: Vec<Option<u32>> = alloc::vec![None; n];
         for i in 0..n {
             let to = if pairwise && n.is_power_of_two() { i ^ step } else { (i + step) % n };
             let Some(octets) = octets(i, to) else {
@@ -27,10 +28,13 @@ pub(super) fn all_to_all(plan: &mut Plan, team: &[u32], pairwise: bool, octets: 
             after.extend(&before[i]);
             let message = plan.send(team[i], team[to], octets, &after);
             received[to].push(message);
+            sent[i] = Some(message);
             if pairwise {
-                now[i].push(message);
                 now[to].push(message);
             }
+        }
+        for (i, waits) in now.iter_mut().enumerate().filter(|(_, waits)| pairwise && waits.is_empty()) {
+            waits.extend(sent[i]);
         }
         before = now;
     }
