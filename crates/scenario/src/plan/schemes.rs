@@ -97,10 +97,11 @@ fn check_levels(resolved: &Resolved, used: &[u8], schemes: &[Assigned]) -> Resul
         let last = first + own.config.levels() - 1;
         if last > 7 {
             let message = format!("{name} has {} priorities, from {first} to {last}", last - first + 1);
-            return Err(resolved
-                .scheme
-                .fault(message)
-                .with_hint("the highest is 7: a lower priority of the flows, or fewer levels"));
+            let lower = 8_u8
+                .checked_sub(own.config.levels())
+                .map(|most| format!("give its flows priority {most} or less, or "));
+            let hint = format!("the highest is 7: {}set fewer levels in schemes.{name}", lower.unwrap_or_default());
+            return Err(resolved.scheme.fault(message).with_hint(hint));
         }
         let other = schemes.iter().find(|there| {
             (first..=last).contains(&there.priority)
