@@ -6,7 +6,6 @@ that they have. Times are picoseconds since the start of the run, sizes octets, 
 """
 
 import hashlib
-import importlib.util
 import inspect
 import json
 import sys
@@ -16,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 from penstock import _core
 from penstock.errors import ArgumentError
+from penstock.python_file import run_file
 
 Unit = Literal["octets", "threshold", "s", "bit/s", "count", "ratio", "choice", "switch"]
 """Units of parameters. A threshold is the length of a queue in octets."""
@@ -346,19 +346,14 @@ def _load(place: str) -> type[Scheme]:
     key = (str(file.resolve()), file.stat().st_mtime)
     if key not in _files:
         called = f"penstock_scheme_{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}"
-        spec = importlib.util.spec_from_file_location(called, file)
-        if spec is None or spec.loader is None:
+        if file.suffix != ".py":
             raise ArgumentError(f"{path}: is no file of Python", "its name ends with .py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[called] = module
         try:
-            spec.loader.exec_module(module)
+            _files[key] = run_file(file, called, registered=True)
         except Exception as error:
-            del sys.modules[called]
             raise ArgumentError(
                 f"{path}{_line(error, file)}: {type(error).__name__}: {error}", "mend the file"
             ) from error
-        _files[key] = module
     found = getattr(_files[key], name, None)
     if not (isinstance(found, type) and issubclass(found, Scheme)):
         known = [

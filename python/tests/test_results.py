@@ -1,6 +1,7 @@
 """Results held to what a reader takes them for: tables, totals, times, names."""
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,17 @@ def test_a_comparison_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     def stopped() -> bool:
         return len(runs) >= 2
 
-    callbacks = penstock.RunCallbacks(done=lambda: runs.append(1), stopped=stopped)
+    begun: list[str] = []
+
+    def run(label: str) -> None:
+        # The third waits for the report of two: a slow main thread would find all of them done.
+        begun.append(label)
+        for _ in range(6000 if len(begun) > 2 else 0):
+            if stopped():
+                break
+            time.sleep(0.01)
+
+    callbacks = penstock.RunCallbacks(run=run, done=lambda: runs.append(1), stopped=stopped)
     first = penstock.compare(scenario, ["none", "qcn"], seeds=3, out=out, resume=True, callbacks=callbacks, workers=1)
     assert first.interrupted
     planned: list[int] = []

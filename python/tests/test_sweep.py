@@ -400,14 +400,14 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
             stop.set()
 
     callbacks = RunCallbacks(done=finish, stopped=stop.is_set)
-    found = sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", workers=1, callbacks=callbacks)
+    # More runs than one thread has at once: all of those may have ended when the third is reported.
+    found = sweep(_small(), BUFFERS, seeds=40, out=tmp_path / "out", workers=1, callbacks=callbacks)
     assert not found.finished
-    # Runs may have ended between the third and the end of all.
     assert found.table().num_rows == len(done) >= 3
     left: list[int] = []
-    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", resume=True, callbacks=RunCallbacks(planned=left.append))
-    assert left == [40 - len(done)]
-    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "undisturbed")
+    sweep(_small(), BUFFERS, seeds=40, out=tmp_path / "out", resume=True, callbacks=RunCallbacks(planned=left.append))
+    assert left == [80 - len(done)]
+    sweep(_small(), BUFFERS, seeds=40, out=tmp_path / "undisturbed")
     assert _bytes(tmp_path / "out") == _bytes(tmp_path / "undisturbed")
 
 

@@ -12,7 +12,6 @@
 ====================  ==================================================================================================
 """
 
-import importlib.util
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +22,7 @@ from typing import Any, Self
 
 from penstock import ScenarioError
 from penstock.metrics import samples
+from penstock.python_file import run_file
 from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
 from penstock.reproduction.drawing import Figures
 from penstock.reproduction.grid import claims_of
@@ -347,12 +347,7 @@ def _module(folder: Path, name: str) -> ModuleType | None:
     path = folder / f"{name}.py"
     if not path.is_file():
         return None
-    spec = importlib.util.spec_from_file_location(f"papers.{folder.resolve().name}.{name}", path)
-    if spec is None or spec.loader is None:
-        raise PaperError(path, None, "cannot be imported")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        return run_file(path, f"papers.{folder.resolve().name}.{name}")
     except Exception as error:
         raise PaperError(path, None, f"cannot be imported: {type(error).__name__}: {error}") from error
-    return module
