@@ -96,6 +96,23 @@ UNLIKE = FAT_TREE.replace("Latency_ns 1000", "Latency_ns 700", 1).replace(
 UNLIKE = UNLIKE.replace("Queue_up 500000", "Queue_up 90000").replace("Queue_down 500000", "Queue_down 70000", 1)
 UNLIKE = UNLIKE.replace("Queue_down 500000", "Queue_down 90000")
 
+# Two links for each one upwards: of the racks, and of half the rate below the core.
+SPINE_BUNDLES = (
+    LEAF_SPINE.replace("Radix_Up 2", "Radix_Up 4")
+    .replace("Oversubscribed 2", "Oversubscribed 1")
+    .replace("100\nRadix_Down 4\nDownlink", "100\nRadix_Down 8\nDownlink")
+    .replace("Bundle 1\nQueue_down", "Bundle 2\nQueue_down")
+)
+low, middle, top = FAT_TREE.split("\n\nTier ")[1:]
+CORE_BUNDLES = "\n\nTier ".join(
+    [
+        FAT_TREE.split("\n\nTier ")[0],
+        low,
+        middle.replace("Radix_Up 2", "Radix_Up 4"),
+        top.replace("Gbps 100\nRadix_Down 4", "Gbps 50\nRadix_Down 8").replace("Bundle 1", "Bundle 2"),
+    ]
+)
+
 Written = dict[str, str]
 
 
@@ -114,6 +131,8 @@ PAIRS: dict[str, tuple[Written, str]] = {
     "leaf-spine": ({"network.topo": LEAF_SPINE, "connections.cm": MATRIX}, "htsim"),
     "fat-tree": ({"network.topo": FAT_TREE, "connections.cm": MATRIX}, "htsim"),
     "graph": ({"network.topo": UNLIKE, "connections.cm": MATRIX}, "htsim"),
+    "bundles of a spine": ({"network.topo": SPINE_BUNDLES, "connections.cm": MATRIX}, "htsim"),
+    "bundles of a core": ({"network.topo": CORE_BUNDLES, "connections.cm": MATRIX}, "htsim"),
 }
 
 

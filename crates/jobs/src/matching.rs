@@ -241,7 +241,8 @@ pub(crate) fn cycle(
     let shown = nodes.iter().take(NAMED_MAX).map(|&node| graph.describe(node));
     let mut text: String = shown.collect::<Vec<_>>().join(" waits for ");
     if nodes.len() > NAMED_MAX {
-        text += &format!(" waits for {} others", nodes.len() - NAMED_MAX);
+        let left = nodes.len() - NAMED_MAX;
+        text += &if left == 1 { String::from(" waits for another") } else { format!(" waits for {left} others") };
     }
     let message = format!("the graph cannot end: {text} waits for the first");
     Some(GraphError::new(nodes.first().copied(), message))

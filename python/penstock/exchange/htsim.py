@@ -268,6 +268,7 @@ class Tier:
         speed_gbps: rate of the links downwards, Gb/s.
         latency_ns: delay of a link downwards, ns.
         switch_latency_ns: delay through a switch, ns.
+        bundle: links between the same two switches, of those downwards.
         queue_up, queue_down: sizes of the output queues, octets; ``None`` where the file does not say.
     """
 
@@ -294,6 +295,9 @@ _KEYS = {
     "queue_down": ("Queue_down", "queue_down"),
 }
 """The keys of a tier in small letters: their spelling, and the attribute."""
+
+BUNDLE_MAX = 64
+"""The most links between two switches of a scenario."""
 
 _LARGEST = 2**31 - 1
 """The largest number that htsim reads in a file."""
@@ -459,16 +463,26 @@ def _check_fabric(fabric: Fabric, refuse: "Callable[[int, str, str], ExchangeErr
         if up is not None and tier.queue_down not in (None, up):
             ends = f"the queues at the other end of these links have {up} octets, and both ends have one size here"
             raise refuse(number, "queue_down", f"{ends}; write Queue_down {up}")
-        if tier.bundle > 1:
-            raise refuse(number, "bundle", "two nodes here have one link at most; write Bundle 1 and a faster link")
+        if number == 0:
+            if tier.bundle > 1:
+                raise refuse(0, "bundle", "a host has one link; write Bundle 1")
+            continue
+        if tier.bundle > BUNDLE_MAX:
+            raise refuse(number, "bundle", f"two switches have {BUNDLE_MAX} links at most; write a smaller Bundle")
+        below = fabric.tiers[number - 1]
+        for at, key, radix in ((number, "radix_down", tier.radix_down), (number - 1, "radix_up", below.radix_up or 0)):
+            if radix % tier.bundle:
+                reason = f"{radix} links are not in bundles of {tier.bundle}; write a multiple, or another Bundle"
+                raise refuse(at, key, reason)
     pods = nodes // pod
     down, left = divmod(nodes * lowest.speed_gbps, middle.speed_gbps * lowest.oversubscribed)
-    if left or down % (pods * middle.radix_down) or down // (pods * middle.radix_down) != lowest.radix_up:
+    above, rest = divmod(down, pods * middle.radix_down)
+    if left or rest or above * middle.bundle != lowest.radix_up:
         fitting = f"{down} links up from tier 0 and {pods} pods do not give {lowest.radix_up} switches of tier 1 a pod"
         raise refuse(1, "radix_down", f"{fitting} at this radix; change Radix_Down, or Radix_Up of tier 0")
     for core in top:
         up, left = divmod(down * middle.speed_gbps, core.speed_gbps * middle.oversubscribed)
         cores, rest = divmod(up, core.radix_down)
-        if left or rest or cores != (middle.radix_up or 0) * (lowest.radix_up or 0):
+        if left or rest or cores * core.bundle != (middle.radix_up or 0) * above:
             fitting = f"{up} links up from tier 1 do not give each switch there {middle.radix_up} switches of tier 2"
             raise refuse(2, "radix_down", f"{fitting}; change Radix_Down, or Radix_Up of tier 1")

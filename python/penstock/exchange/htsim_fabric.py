@@ -18,18 +18,20 @@ def fabric_of(plan: Description) -> Fabric:
     Raises:
         ArgumentError: it is none, or has values that the file cannot have; the message says where.
     """
-    links = {link["name"]: link for link in plan["links"]}
+    links: dict[tuple[str, str], list[LinkDescription]] = {}
     near: dict[str, list[str]] = {node["name"]: [] for node in plan["nodes"]}
-    for link in links.values():
-        if "." in link["name"]:
-            raise _not(f"parallel links join {link['node']} and {link['peer']}")
-        near[link["node"]].append(link["peer"])
+    for link in plan["links"]:
+        ends = (link["node"], link["peer"])
+        if ends not in links:
+            near[link["node"]].append(link["peer"])
+        links.setdefault(ends, []).append(link)
     hosts = [node["name"] for node in plan["nodes"] if node["kind"] == "host"]
     switches = [node["name"] for node in plan["nodes"] if node["kind"] == "switch"]
     is_host = set(hosts)
     for host in hosts:
-        if len(near[host]) != 1 or near[host][0] in is_host:
-            raise _not(f"the host {host} has {len(near[host])} links and not one to a switch")
+        own = sum(len(links[host, peer]) for peer in near[host])
+        if own != 1 or near[host][0] in is_host:
+            raise _not(f"the host {host} has {own} links and not one to a switch")
     racks = list(dict.fromkeys(near[host][0] for host in hosts))
     in_rack = set(racks)
     rest = [name for name in switches if name not in in_rack]
@@ -68,12 +70,13 @@ def fabric_of(plan: Description) -> Fabric:
 
 T = TypeVar("T")
 
-Values = tuple[int, int, int, int | None, int | None]
-"""Of a tier: speed (Gb/s), delay of links and of switches (ns), queues downwards and upwards (octets)."""
+Values = tuple[int, int, int, int | None, int | None, int]
+"""Of a tier: speed (Gb/s), delay of links and of switches (ns), queues downwards and upwards (octets), links of a
+bundle."""
 
 
 def _values(
-    links: dict[str, LinkDescription], near: dict[str, list[str]], levels: tuple[Sequence[str], ...]
+    links: dict[tuple[str, str], list[LinkDescription]], near: dict[str, list[str]], levels: tuple[Sequence[str], ...]
 ) -> list[Values]:
     """Return what all links of a tier have."""
     found: list[Values] = []
@@ -82,10 +85,12 @@ def _values(
         if not high:
             break
         above = set(high)
-        ups = [links[f"{name}->{other}"] for name in low for other in near[name] if other in above]
+        bundles = [links[name, other] for name in low for other in near[name] if other in above]
+        ups = [link for bundle in bundles for link in bundle]
         below = set(low)
-        downs = [links[f"{name}->{other}"] for name in high for other in near[name] if other in below]
+        downs = [link for name in high for other in near[name] if other in below for link in links[name, other]]
         where = f"the links below tier {number}"
+        size = _one(f"the bundles of {where}", map(len, bundles))
         rate_bps = _one(f"the rates of {where}", [link["rate_bps"] for link in ups + downs])
         up_ps, down_ps = (_one(f"the delays of {where}", [_ps(link) for link in way]) for way in (ups, downs))
         # A frame waits for the switch that it comes to, and not for the host.
@@ -100,7 +105,7 @@ def _values(
         queue_up = _one(f"the queues of {where}", [link["buffer_octets"] for link in ups]) if number else None
         if queue is None or (number and queue_up is None):
             raise ArgumentError(f"topology: {where} have queues in frames", "htsim's have octets")
-        found.append((rate_bps // 10**9, delay_ps // 1000, through_ps // 1000, queue, queue_up))
+        found.append((rate_bps // 10**9, delay_ps // 1000, through_ps // 1000, queue, queue_up, size))
         through_below_ps = through_ps
     return found
 
@@ -108,11 +113,14 @@ def _values(
 def _fitted(tiers: list[Values], nodes: int, pod: int, ways: tuple[int, int, int], counts: tuple[int, int]) -> Fabric:
     """Return the fabric whose radices and ratios htsim's reader finds right."""
     down, up, core_up = ways
+    bundles = [values[5] for values in tiers]
+    up *= bundles[1]
+    core_up *= bundles[-1]
     pods, cores = counts
     ratio = down // up if up else 0
     middle = tiers[1][0]
     uplinks, left = divmod(nodes * tiers[0][0], middle * max(ratio, 1))
-    per_switch, rest = divmod(uplinks, pods * up)
+    per_switch, rest = divmod(uplinks, pods * ways[1])
     if not ratio or left or rest or not per_switch:
         raise _not(f"{down} links down from a rack and {up} up, at these rates, are in no ratio that the file can say")
     radices = [down, per_switch]
@@ -123,7 +131,7 @@ def _fitted(tiers: list[Values], nodes: int, pod: int, ways: tuple[int, int, int
             raise _not(f"{cores} switches of the core, at these rates, are in no ratio that the file can say")
         radices.append(per_core)
     built = []
-    for number, (speed, delay, through, queue, _) in enumerate(tiers):
+    for number, (speed, delay, through, queue, _, bundle) in enumerate(tiers):
         top = number == len(tiers) - 1
         built.append(
             Tier(
@@ -133,6 +141,7 @@ def _fitted(tiers: list[Values], nodes: int, pod: int, ways: tuple[int, int, int
                 radix_up=None if top else (up, core_up)[number],
                 switch_latency_ns=through,
                 oversubscribed=ratio if number == 0 else 1,
+                bundle=bundle,
                 queue_up=None if top else tiers[number + 1][4],
                 queue_down=queue,
             )

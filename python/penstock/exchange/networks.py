@@ -118,6 +118,7 @@ def of_fabric(fabric: htsim.Fabric) -> Network:
     sizes = fabric.queues
     known = {size for size in sizes if size is not None}
     buffer = BUFFER if len(known) != 1 else f"{next(iter(known))} octets"
+    singly = all(tier.bundle == 1 for tier in tiers)
     alike = len({tier.latency_ns for tier in tiers}) == len({tier.switch_latency_ns for tier in tiers}) == 1
     plain = alike and len(set(sizes)) == 1
     rate_bps = dict.fromkeys(range(fabric.nodes), tiers[0].speed_gbps * 10**9)
@@ -135,10 +136,11 @@ def of_fabric(fabric: htsim.Fabric) -> Network:
             f"hosts_per_leaf = {tiers[0].radix_down}",
             f'host_rate = "{tiers[0].speed_gbps} Gbps"',
             f'fabric_rate = "{tiers[1].speed_gbps} Gbps"',
+            *_parallel(tiers[1]),
         ]
         return replace(network, lines=lines + shared)
     square = (racks, middle, cores, fabric.pod) == (k * k // 2, k * k // 2, k * k // 4, k * k // 4)
-    if plain and square and fabric.nodes == k**3 // 4 and len({tier.speed_gbps for tier in tiers}) == 1:
+    if plain and singly and square and fabric.nodes == k**3 // 4 and len({tier.speed_gbps for tier in tiers}) == 1:
         lines = ["[topology.fat-tree]", f"k = {k}", f'link_rate = "{tiers[0].speed_gbps} Gbps"']
         return replace(network, lines=lines + shared)
     return replace(network, lines=_graph(fabric, buffer))
@@ -169,14 +171,19 @@ def _graph(fabric: htsim.Fabric, buffer: str) -> list[str]:
         for rack in range(racks)
         for at in range(middle)
     ]
-    up = tiers[1].radix_up or 0
+    up = (tiers[1].radix_up or 0) // tiers[-1].bundle
     ends += [(f"agg{agg}", f"core{agg % middle + middle * way}", 2) for agg in range(counts[1]) for way in range(up)]
     for low, high, level in ends:
         link = f'\n[[topology.graph.link]]\nends = ["{low}", "{high}"]\nrate = "{tiers[level].speed_gbps} Gbps"'
         size = fabric.queues[level]
         own = f'\nbuffer = "{size} octets"' if size is not None and f"{size} octets" != buffer else ""
-        lines.append(f'{link}\ndelay = "{tiers[level].latency_ns} ns"{own}')
+        lines += [f'{link}\ndelay = "{tiers[level].latency_ns} ns"{own}', *_parallel(tiers[level])]
     return lines
+
+
+def _parallel(tier: htsim.Tier) -> list[str]:
+    """Return the key of links that several join the same two switches."""
+    return [f"parallel = {tier.bundle}"] if tier.bundle > 1 else []
 
 
 def rate_text(rate_bps: int) -> str:

@@ -299,8 +299,10 @@ pub(crate) fn check_memory(
         }
     }
     let note = unused.iter().max().map(|(octets, name)| {
-        let others =
-            if unused.len() == 1 { String::new() } else { format!(", and less of {} others", unused.len() - 1) };
+        let others = match unused.len() {
+            1 => String::new(),
+            n => format!(", and less of {}", others(n - 1)),
+        };
         format!("switch: {octets} of the memory of {name} are in no pool{others}")
     });
     Ok(note.into_iter().collect())
@@ -326,4 +328,9 @@ pub(crate) fn notes(pools: &[PlannedPool]) -> Vec<String> {
         most.pool.headroom,
         most.needed,
     )]
+}
+
+/// As many others, in words.
+pub(super) fn others(number: usize) -> String {
+    if number == 1 { "another".into() } else { format!("{number} others") }
 }

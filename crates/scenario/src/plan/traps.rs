@@ -7,7 +7,7 @@ use penstock_schemes::{Action, Octets, Unit};
 use penstock_sim::network::{Capacity, EarlyDrops, Network, NodeId, NodeKind, Pool, Process, Share};
 
 use super::Assigned;
-use super::buffer::stopped_at;
+use super::buffer::{others, stopped_at};
 use super::network::largest_frame;
 use super::pfc::size_of;
 use super::source_table::SourceTable;
@@ -121,7 +121,7 @@ fn unreachable(network: &Network, commons: &[Octets], ports: &[String]) -> Optio
     let (early, limit) = beyond.first()?;
     let others = match beyond.len() {
         1 => String::new(),
-        n => format!(" (and those of {} others)", n - 1),
+        n => format!(" (and the same at {})", others(n - 1)),
     };
     Some(format!(
         "wred: the queue of {} holds at most {}, and nothing happens up to min, {}: it marks and drops no frame early{others}",
@@ -205,7 +205,7 @@ fn beyond_links(network: &Network, origins: &[SourceTable], names: &[String]) ->
     };
     let others = match beyond.len() {
         1 => String::new(),
-        n => format!(" (and more than the rate of {} others)", n - 1),
+        n => format!(" (and more than the rate of {})", others(n - 1)),
     };
     Some(format!(
         "the loads offer {:.0} % of the rate of {links}{others}: what does not fit waits, so that queues and completion times grow \

@@ -73,7 +73,7 @@ fn a_minimum_of_wred_beyond_the_queue_is_noted() {
     assert!(!with("0.125", "111 KB").contains("wred:") && with("1", "500 KB").contains("wred:"));
     let alone = text.replace("[[buffer]]\nsize = \"1 MB\"\nalpha = 0.125\n", "").replace("\"1 MB\"", "\"90 KB\"");
     let found = notes(&format!("{}[[wred]]\nmin = \"100 KB\"\nmax = \"200 KB\"\n", alone.replace("100 KB", "80 KB")));
-    assert!(found.contains("holds at most 90 KB") && found.contains("(and those of 4 others)"), "{found}");
+    assert!(found.contains("holds at most 90 KB") && found.contains("(and the same at 4 others)"), "{found}");
 }
 
 /// Five ports: with 1/8 each one takes 1/9 of the pool alone, and all five 5/13, 38 %. With 1/4 they take 5/9. Five lossless lines likewise.
