@@ -97,6 +97,9 @@ def test_groups_are_written_beside_the_traces_and_read_again(tmp_path: Path) -> 
     job = read_job(beside)
     # Two rings of 4: 6 sends of 256 KiB at each of 8 ranks.
     assert (job.ranks, job.text.count("send 262144b")) == (8, 48)
+    one = read_job(beside[3:4])
+    assert one.text == job.text
+    assert one.notes[0] == "two-data.3.et stands for the files of all 8 ranks beside it"
     with pytest.raises(ValueError, match=r'two-data.0.et: octet 21: .* there is no group "0"'):
         read_job(beside[:-1])
 

@@ -133,7 +133,7 @@ def _export_jobs(given: ExportOptions) -> None:
     if source.is_file() and source.suffix != ".toml" and jobs.is_job(source):
         if given.sets or given.seed is not None:
             raise InputError("--set and --seed: a file of a job has no scenario", "import it first")
-        about = jobs.ranks_beside(source)
+        about = [source]
     elif source.is_dir():
         about = Scenario.from_toml(Result.open(source).scenario_toml)
     else:

@@ -500,7 +500,8 @@ class ImportOptions:
             metavar="FILE…",
             help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
             "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast. A job "
-            "in GOAL, of SimAI or of Chakra (a file a rank, and NAME.groups.json), with or without a network.",
+            "in GOAL, of SimAI or of Chakra (one file for all NAME.RANK.et beside it, or all), with or without a "
+            "network.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")]

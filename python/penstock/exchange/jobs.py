@@ -49,7 +49,8 @@ def read_job(paths: Sequence[Path], *, complete: bool = False, control_deps: boo
     """Read the files of one job: one of GOAL or SimAI, or those of all ranks of Chakra (``NAME.RANK.et``).
 
     Args:
-        paths: the files, in any order. Beside those of Chakra one may be ``NAME.groups.json``, the groups' ranks.
+        paths: the files, in any order. Beside those of Chakra one may be ``NAME.groups.json``, the groups' ranks. One
+            of Chakra alone stands for all beside it.
         complete: whether receives without a send, sends without a receive, and operations without an order are
             completed.
         control_deps: Chakra: whether nodes wait for control dependencies too, as in ASTRA-sim.
@@ -65,6 +66,8 @@ def read_job(paths: Sequence[Path], *, complete: bool = False, control_deps: boo
         raise ArgumentError(str(error), _KNOWN) from None
     if "'''" in text:
         raise ExchangeError(str(paths[0]), None, "it has ''' in a comment, which ends a text in TOML; take it out")
+    if len(given) > len(paths):
+        notes = [f"{paths[0].name} stands for the files of all {len(given)} ranks beside it", *notes]
     return JobText(text, ranks, tuple(notes), complete)
 
 
@@ -156,7 +159,7 @@ def _given(paths: Sequence[Path]) -> tuple[list[tuple[str, bytes]], dict[str, li
     """Return the files of a job with their content, and the ranks of groups by the groups' names."""
     given: list[tuple[str, bytes]] = []
     groups: dict[str, list[int]] = {}
-    for path in paths:
+    for path in ranks_beside(paths[0]) if len(paths) == 1 else paths:
         if path.stat().st_size > OCTETS_MAX:
             raise ExchangeError(str(path), None, f"it has more than {OCTETS_MAX} octets; give a shorter trace")
         if path.name.endswith(_GROUPS):

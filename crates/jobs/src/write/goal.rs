@@ -68,7 +68,9 @@ pub fn write(graph: &Graph) -> Result<Goal, WriteError> {
         notes.push(format!("{rounded} times are rounded to nanoseconds, as GOAL has no shorter ones"));
     }
     if delays > 0 {
-        notes.push(format!("{delays} delays are calculations on the cpu {DELAYS}"));
+        let delays =
+            if delays == 1 { "a delay is a calculation".into() } else { format!("{delays} delays are calculations") };
+        notes.push(format!("{delays} on the cpu {DELAYS}"));
     }
     if renumbered > 0 {
         notes.push(format!("{renumbered} computations have another cpu than their unit, as GOAL has 256"));
