@@ -83,7 +83,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         counted: ["100 ms", "200 ms"],
         none: None,
         qcn: Ceiling { instructions: 500.0, time_ratio: None },
-        others: Some(Others { schemes: None, most: 1.5, more: &[("swift", 2.1), ("rocc", 1.75)] }),
+        others: Some(Others { schemes: None, most: 1.5, more: &[("swift", 2.1), ("rocc", 1.75), ("homa", 1.8)] }),
     },
     Workload {
         name: "W4",

@@ -214,6 +214,7 @@ impl Sender for AnySender {
 }
 
 impl Receiver for AnyReceiver {
+    #[inline]
     fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks {
         of_any!(self, half => half.on_segment(now, segment, ce))
     }
@@ -222,10 +223,12 @@ impl Receiver for AnyReceiver {
         of_any!(self, half => half.on_header(now, segment))
     }
 
+    #[inline]
     fn ack_octets(&self, ack: &Ack) -> u32 {
         of_any!(self, half => half.ack_octets(ack))
     }
 
+    #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         of_any!(self, half => half.next_timeout())
     }

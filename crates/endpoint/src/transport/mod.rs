@@ -205,6 +205,7 @@ impl Acks {
 
     /// One.
     #[must_use]
+    #[inline]
     pub const fn one(ack: Ack) -> Self {
         Self { first: Some(ack), second: None }
     }
@@ -223,6 +224,7 @@ impl IntoIterator for Acks {
     type Item = Ack;
     type IntoIter = core::iter::Chain<core::option::IntoIter<Ack>, core::option::IntoIter<Ack>>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.first.into_iter().chain(self.second)
     }
