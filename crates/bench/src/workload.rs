@@ -37,7 +37,7 @@ pub(crate) struct Others {
     /// The most instructions of each, as a multiple of QCN's.
     pub most: f64,
     /// Those that may take more, each with its own multiple: Swift sends an acknowledgement of each frame, RoCC a rate to each flow in
-    /// each interval.
+    /// each interval, Homa a grant for each frame.
     pub more: &'static [(&'static str, f64)],
 }
 
