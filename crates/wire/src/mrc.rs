@@ -118,8 +118,7 @@ crate::field::format! {
 }
 
 impl Repr {
-    /// The answer to frame `psn`, which came on the path of value `entropy` with the mark `m`, or to a probe with that number. All up to `cack_psn`
-    /// have arrived, and of the 64 frames from `sack_offset` behind it on those whose bits are set.
+    /// The answer to a frame that came on the path of value `entropy` with the mark `m`. All up to `cack_psn` have arrived, and of the 64 frames from `sack_offset` behind it on those whose bits are set.
     #[must_use]
     pub fn answer(cack_psn: u32, (sack_offset, sack_bitmap): (i16, u64), (entropy, m): (u32, u8)) -> Self {
         Self {
@@ -187,6 +186,15 @@ pub mod nack {
         }
     }
 
+    impl Repr {
+        /// The refusal of frame `nack_psn`, which came on the path of value `entropy`.
+        #[must_use]
+        pub fn of(nack_reason: u8, nack_psn: u32, entropy: u32) -> Self {
+            let (spdcid, dpdcid) = (0, 0);
+            Self { nack_reason, vendor_info: 0, entropy, spdcid, dpdcid, nack_psn, cc_type: 2, cc_fl: 0, tx_timestamp: 0 }
+        }
+    }
+
     plain!();
 }
 
@@ -224,6 +232,15 @@ pub mod probe {
             reserved_id, set_reserved_id: u16 = "r2", 48..64;
             /// Sent as 0.
             reserved_ftype, set_reserved_ftype: u16 = "r3", 113..124;
+        }
+    }
+
+    impl Repr {
+        /// A probe without number and time stamp.
+        #[must_use]
+        pub fn plain() -> Self {
+            let (spdcid, dpdcid) = (0, 0);
+            Self { vendor_info: 0, probe_id: 0, spdcid, dpdcid, tx_timestamp: 0, tsr: false, ftype: 0 }
         }
     }
 
