@@ -1,7 +1,8 @@
 """Fast CNP's flows one by one, without packets: each has its rate, target, timer and stage.
 
-The fluid model has cycles of the timer as a mean rate. Here a timer begins again at each notification of its flow. Frames
-are marked at random with the probability of the queue a delay ago, and a flow is not notified again within an interval.
+The fluid model has cycles of the timer as a mean rate. Here a timer begins again at each notification of its flow.
+Frames are marked at random with the probability of the queue a delay ago. A flow is not notified again within an
+interval.
 """
 
 from dataclasses import dataclass

@@ -349,7 +349,15 @@ mod tests {
     }
 
     fn profile(values: u16, planes: u16, denied: Vec<u16>) -> Profile {
-        Profile { values, backup: 0, numbered: true, planes, overtaken: 4, probe_interval: Duration::from_us(20), denied }
+        Profile {
+            values,
+            backup: 0,
+            numbered: true,
+            planes,
+            overtaken: 4,
+            probe_interval: Duration::from_us(20),
+            denied,
+        }
     }
 
     fn at(us: u64) -> Instant {

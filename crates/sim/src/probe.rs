@@ -1,7 +1,7 @@
 //! Observers: they watch a run and never steer it. A probe whose methods are empty costs nothing.
 
-pub use penstock_endpoint::transport::{Ack, Segment};
 use penstock_endpoint::entropy_states::Heard;
+pub use penstock_endpoint::transport::{Ack, Segment};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::network::{FlowId, HopId, PortId, QueueId};

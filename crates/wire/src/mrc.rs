@@ -191,7 +191,17 @@ pub mod nack {
         #[must_use]
         pub fn of(nack_reason: u8, nack_psn: u32, entropy: u32) -> Self {
             let (spdcid, dpdcid) = (0, 0);
-            Self { nack_reason, vendor_info: 0, entropy, spdcid, dpdcid, nack_psn, cc_type: 2, cc_fl: 0, tx_timestamp: 0 }
+            Self {
+                nack_reason,
+                vendor_info: 0,
+                entropy,
+                spdcid,
+                dpdcid,
+                nack_psn,
+                cc_type: 2,
+                cc_fl: 0,
+                tx_timestamp: 0,
+            }
         }
     }
 

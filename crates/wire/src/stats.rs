@@ -190,7 +190,11 @@ impl Stats {
                         _ => {
                             if name == "bth" {
                                 pair.qp = value("dest_qp").map(|qp| qp as u32);
-                                self.roce(interval, pair, value("opcode").and_then(|opcode| Roce::of(opcode as u8, ecn)));
+                                self.roce(
+                                    interval,
+                                    pair,
+                                    value("opcode").and_then(|opcode| Roce::of(opcode as u8, ecn)),
+                                );
                             }
                             if name == mrc::FORMAT.name && value("m") != Some(mrc::NONE.into()) {
                                 self.roce(interval, pair, Some(Roce { skips: 1, ..Roce::default() }));

@@ -6,7 +6,8 @@
 
 Each message and tag of ``penstock wire formats`` is a layer: a class with the format's abbreviation as its name, and
 with its fields. So is each header of MRC, as ``MRCSack``, behind scapy's ``BTH``. Importing this module registers the
-EtherTypes and opcodes. Scapy itself has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extra ``penstock[wire]``.
+EtherTypes and opcodes. Scapy itself has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extra
+``penstock[wire]``.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -205,7 +205,9 @@ def _print_paused(senders: list[dict[str, Any]], storm: str) -> None:
 
 def _print_roce(rows: list[dict[str, Any]], by: str) -> None:
     ends = {"source": ["from"], "qp": ["from", "to", "queue pair"]}.get(by, [])
-    titles = ("MRC SACKs", "to skip", "NACKs", "probes") if any(seen[key] for seen in rows for key in MRC_COUNTS) else ()
+    titles = (
+        ("MRC SACKs", "to skip", "NACKs", "probes") if any(seen[key] for seen in rows for key in MRC_COUNTS) else ()
+    )
     table = listing("interface", *ends, "RoCE data", "marked CE", "share", "CNPs", "a second", *titles)
     for seen in _most(rows, "data", by):
         names = [seen["source"]] if by == "source" else []

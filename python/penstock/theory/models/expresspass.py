@@ -1,8 +1,8 @@
 """ExpressPass as a fluid: rates of credits that rise by a weight, and fall to the credits that were answered.
 
 Cho et al. (SIGCOMM 2017); the law is ``credit_feedback_control`` of the authors' agent ``xpass.cc``. Rates are those of
-the data that credits ask for. With c the rate of a flow's credits, C what the credits of a port may ask for, B the
-largest rate of one destination, L ``target_loss``, p the share of credits that was lost, and T the round trip:
+the data that credits ask for: c by a flow's, C by all that a port lets through, and B by the most of one destination.
+With L ``target_loss``, p the share of credits that was lost, and T the round trip:
 
     r  = c min(1, C / (N c))                     the data: credits beyond C are dropped
     p  = 1 - C / (N c) a round trip ago,         t = L (1 - c / B)
@@ -190,9 +190,10 @@ class Expresspass(FluidModel):
         cycle = self.cycle()
         least, most, mean = (float(np.asarray(value)) for value in (cycle.least, cycle.most, cycle.mean))
         return (
-            f"rates of credits rise twice and fall twice in four round trips, {float(cycle.period_s) * 1e6:.3g} us: all "
-            f"credits are {least:.3g} to {most:.3g} times those that the port lets through, {mean:.3g} in the mean, and "
-            f"the difference of two flows shrinks by {float(np.asarray(cycle.shrinks)):.2g} a cycle; data do not queue"
+            "rates of credits rise twice and fall twice in four round trips, "
+            f"{float(np.asarray(cycle.period_s)) * 1e6:.3g} us: all credits are {least:.3g} to {most:.3g} times those "
+            f"that the port lets through, {mean:.3g} in the mean, and the difference of two flows shrinks by "
+            f"{float(np.asarray(cycle.shrinks)):.2g} a cycle; data do not queue"
         )
 
     def _limits(self) -> tuple[list[Value], list[Value]]:
