@@ -142,7 +142,7 @@ class Expresspass(FluidModel):
         return cast(Array, namespace(state).minimum(state[2], self.capacity_bps / self.flows))
 
     def _target(self, credits: Array) -> Array:
-        return cast(Array, self.target_loss * (1 - credits / self.line_rate_bps))
+        return self.target_loss * (1 - credits / self.line_rate_bps)
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return the share of credits that was lost less its target; with credits in turns none is lost."""
