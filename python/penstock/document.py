@@ -1422,6 +1422,7 @@ class Load(TypedDict, total=False):
 class NetworkEntropy(TypedDict, total=False):
     """``network.entropy`` of a scenario file."""
 
+    backup: int
     denied: Sequence[int]
     overtaken: int
     planes: int

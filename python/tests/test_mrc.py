@@ -91,6 +91,48 @@ def test_acknowledgements_are_captured_with_their_bitmaps(tmp_path: Path) -> Non
     assert gaps and all(bits % 2 == 0 for bits in gaps)
 
 
+def test_probes_and_trims_are_captured_as_such(tmp_path: Path) -> None:
+    """The frames of MRC by count: the capture of a host's lines has what the summary says."""
+    scenario = Scenario.from_toml(re.sub(r"\[\[window\]\][^\[]*", "", Scenario.named(LINK).to_toml()))
+    for key, value in {"duration": "170 us", "change.0.at": "20 us", "change.0.down_for": "80 us"}.items():
+        scenario.set(key, value)
+    summary: Any = scenario.run(out=tmp_path / "run", pcap=["h0->leaf0"]).summary
+    frames = [captured.decode() for captured in wire.read(tmp_path / "run" / "capture.pcapng")]
+    assert not any(frame.faults for frame in frames)
+    probes = [frame for frame in frames if "mrc_probe" in frame]
+    # Four hosts alike send them, of 78 octets: 14 + 20 + 8 + 12 + 16 + 4, and a check sequence that is not captured.
+    assert 0 < len(probes) < summary["totals"]["path_probes"]
+    assert {frame["udp"].length for frame in probes} == {8 + 12 + 16 + 4}
+    data = [frame for frame in frames if frame["bth"].opcode == 0x07]
+    # The entropy value stands in the port: 128 values in turns.
+    assert [int(frame["udp"].source_port) for frame in data[:128]] == [
+        int(frame["udp"].source_port) for frame in data[128:256]
+    ]
+    counted = wire.statistics(tmp_path / "run" / "capture.pcapng")["roce"][0]
+    assert (counted["probes"], counted["data"]) == (len(probes), len(data))
+
+    # Four sources into one host: its leaf trims, and no other switch.
+    scenario.set("flow.0.to", "h4").set("duration", "60 us").set("topology.leaf-spine.buffer", "100 KB")
+    scenario.set("schemes.nscc.k_min", "50 KB").set("schemes.nscc.k_max", "80 KB")
+    scenario.run(out=tmp_path / "incast", pcap=["h4->leaf1"])
+    answers = [captured.decode() for captured in wire.read(tmp_path / "incast" / "capture.pcapng")]
+    reasons = [int(frame["mrc_nack"].nack_reason) for frame in answers if "mrc_nack" in frame]
+    assert len(reasons) > 100 and set(reasons) == {2}
+
+
+def test_values_in_reserve_keep_the_number_of_values_in_use() -> None:
+    """The link of one spine of eight carries an eighth of the reserve, too, so that some of it fails as it comes in."""
+    summary = _summary(LINK, {"network.entropy.backup": 128})
+    windows = {window["name"]: window["totals"] for window in summary["windows"]}
+    bad = windows["first"]["paths_assumed_bad"] + windows["second"]["paths_assumed_bad"]
+    late = windows["bypassed"]["paths_assumed_bad"]
+    # 68 of 512 values are on the broken link without a reserve.
+    assert bad == 68
+    assert 0 < late < 68 / 8 * 2
+    assert windows["back"]["frames_lost_on_link"] == 0
+    assert _rates(summary, "bypassed") > 0.99 * _rates(summary, "before")
+
+
 def test_wrong_entropy_values_are_refused() -> None:
     wrong: dict[str, dict[str, Any]] = {
         "belong to no plane": {"network.entropy.planes": 2},
@@ -100,6 +142,11 @@ def test_wrong_entropy_values_are_refused() -> None:
         "no flow has a list": {"network.load_balancing": "reps", "network.entropy.values": 64},
         "share an acknowledgement": {"flow.0.transport.selective.ack_every": 2},
         "tcp does not answer each frame": {"flow.0.transport": "tcp"},
+        "in reserve cannot be split": {
+            "network.load_balancing": "mrc-structured",
+            "network.entropy.planes": 8,
+            "network.entropy.backup": 4,
+        },
     }
     for message, settings in wrong.items():
         with pytest.raises(ScenarioError, match=message):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import own_timers
 import pytest
 
 from penstock import Scenario
@@ -144,6 +145,20 @@ def test_with_frames_enough_packets_have_an_edge_at_twice_the_delay() -> None:
         deviations.append(_queue(scenario, "fast-cnp")[1])
     assert deviations[0] < deviations[1] < 14_000
     assert deviations[2] > 40_000
+
+
+@pytest.mark.science
+def test_flows_with_their_own_timers_have_the_edge_of_packets() -> None:
+    """Of the fluid's border packets swing from 2.2 to 2.3 on, and these flows from 2.45 on."""
+    settings = {"k_min": "50 KB", "k_max": "550 KB", "p_max": "0.1", "r_ai": "10 Mbps", "reaction": "qcn"}
+    scenario = _fast_line(64, "fast-cnp", "80 ms", **settings).set("flow.0.frame", "300 octets")
+    given = configuration(scenario, scheme="fast-cnp")
+    border_s = given.feedback_delay_s + min(side.delay_s for side in report(given).sides)
+    model = FastCnp.of(given)
+    assert isinstance(model, FastCnp)
+    before, beyond = (own_timers.run(model, given.forward_delay_s + share * border_s) for share in (2.3, 2.55))
+    assert before.deviations[-1] < 3_000
+    assert min(beyond.deviations) > 40_000
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_the_command_prints_draws_and_refuses(tmp_path: Path, monkeypatch: pytes
     given = ["theory", "table", "--flows", "2", "--rate", "100g", "--delay", "1 us"]
     done = CliRunner().invoke(app, [*given, "--out", "margins.svg"])
     assert done.exit_code == 0, done.output
-    assert "expresspass: no model; credits that meet are dropped" in done.stdout
+    assert "ndp: no model; windows are constant" in done.stdout
     assert Path("margins.svg").read_text().count("<svg") == 1
     document = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
     assert document["cases"] == [{"flows": 2, "rate_bps": 100e9, "delay_s": 1e-6}]

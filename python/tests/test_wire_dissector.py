@@ -12,7 +12,7 @@ import pytest
 from golden_frames import by_name, golden, made_frames, number
 
 from penstock import wire
-from penstock.wire.frame import messages
+from penstock.wire.frame import messages, mrc_headers
 
 OURS = tuple(entry["name"] for entry in messages())
 """Formats that the dissector teaches; the others Wireshark knows."""
@@ -284,6 +284,20 @@ def test_a_fast_cnp_names_the_destination_of_the_flow(tmp_path: Path) -> None:
     other[56] = 0x3E
     (fields,) = dissected(tmp_path, [bytes(other)])
     assert "fast_cnp.original_destination" not in fields
+
+
+def test_headers_of_mrc(tmp_path: Path) -> None:
+    frames = [frame for frame in golden() if frame.name.startswith("mrc_")]
+    cut = frames[0].data[:70]
+    *read, short = dissected(tmp_path, [*(frame.data for frame in frames), cut])
+    assert len(frames) == len(mrc_headers()) == 5
+    for frame, fields in zip(frames, read, strict=True):
+        for name, value in frame.values:
+            if name.startswith("mrc_") and "." in name:
+                assert [_number(text) for text in fields[name]] == [number(value)], name
+        assert not any("illegal" in name for name in fields), frame.name
+    assert "mrc_sack.length.illegal" in short and "mrc_sack.cack_psn" not in short
+    assert not any("mrc_" in name for name in dissected(tmp_path, [by_name("cnp").data])[0])
 
 
 def test_wireshark_finds_the_checksums_right(tmp_path: Path) -> None:

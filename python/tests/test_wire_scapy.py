@@ -76,6 +76,19 @@ def test_the_option_of_a_fast_cnp_is_read_and_written() -> None:
     assert bytes(option / UDP())[:24] == frame[54:78]
 
 
+def test_headers_of_mrc_are_read_and_written() -> None:
+    ip = IP(src="10.0.0.2", dst="10.0.0.1", tos=0xC0, flags="DF", id=0, ttl=64)
+    ether = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
+    for entry, layer in scapy_layers._MRC:
+        frame = by_name(entry["name"])
+        ours = {name.partition(".")[2]: number(value) for name, value in frame.values if name.startswith("mrc_")}
+        bth = BTH(opcode=entry["opcode"], dqpn=number(frame.of("bth")["dest_qp"]), psn=number(frame.of("bth")["psn"]))
+        made = bytes(ether / ip / UDP(sport=49152, dport=4791, chksum=0) / bth / layer(**ours))
+        assert made == frame.data, entry["name"]
+        read = Ether(frame.data)[layer]
+        assert {name: getattr(read, name) for name in ours} == ours
+
+
 def test_scapy_has_the_same_invariant_crc() -> None:
     ip = IP(src="10.0.0.2", dst="10.0.0.1", tos=0xC0, flags="DF", id=0, ttl=64)
     bth = BTH(opcode=0x81, becn=1, dqpn=17, pkey=0xFFFF, psn=0)

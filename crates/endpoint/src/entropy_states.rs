@@ -14,6 +14,9 @@
 //! later have been answered, or when the transport has timed out; then its value is assumed bad, and probes test it.
 //! Where values belong to planes, the turn of a value that is not good goes to another of its plane, so that planes carry alike.
 //!
+//! Values in reserve take the places of those that are assumed bad or denied, each of one of its plane, as long as there are good ones. A value that has
+//! lost its place is probed as others are, and waits in the reserve.
+//!
 //! Readings, where the texts leave it open: the turn of a skipped value passes once. A late answer restores a value as that to a probe does.
 //! A source whose values are all bad uses them nevertheless.
 
@@ -25,8 +28,10 @@ use penstock_schemes::{Draw, Duration, Instant};
 /// The values that each flow has, and when their states change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// How many values.
+    /// How many values are used in turns.
     pub values: u16,
+    /// Values in reserve: of all values that are numbered or drawn those that come last in the order of the flow.
+    pub backup: u16,
     /// They are the numbers of paths, from 0 on, rather than drawn.
     pub numbered: bool,
     /// Planes. Value v belongs to plane v mod `planes`; one where values are drawn.
@@ -66,7 +71,7 @@ pub enum Heard {
 pub struct Turn {
     /// The value.
     pub value: u16,
-    /// Its place in the list of the flow.
+    /// Its slot among those of the flow.
     pub slot: u16,
     /// The number of the frame, modulo 2^32; of a probe none.
     pub number: Option<u32>,
@@ -108,6 +113,10 @@ struct Sent {
 #[derive(Debug, Clone)]
 pub struct EntropyStates {
     slots: Vec<Slot>,
+    /// The slots that are used in turns. Place p is of plane p modulo `planes`, as slot p is.
+    active: Vec<u16>,
+    /// The others, in the order in which they take over.
+    reserve: VecDeque<u16>,
     planes: usize,
     overtaken: u32,
     probe_interval: Duration,
@@ -129,7 +138,7 @@ impl EntropyStates {
     /// The values of a flow by `profile`, in an order that is drawn.
     pub fn new(profile: &Profile, words: &mut impl Draw) -> Self {
         let planes = usize::from(profile.planes.max(1));
-        let mut values: Vec<u16> = (0..profile.values).collect();
+        let mut values: Vec<u16> = (0..profile.values + profile.backup).collect();
         if profile.numbered {
             shuffle_within_planes(&mut values, planes, words);
         } else {
@@ -137,9 +146,11 @@ impl EntropyStates {
         }
         let state = |value: u16| if profile.denied.contains(&value) { State::Denied } else { State::Good };
         let slot = |value| Slot { value, state: state(value), probe_at: Instant::NEVER };
-        let last = below(words, values.len());
-        Self {
+        let last = below(words, profile.values.into());
+        let mut own = Self {
             slots: values.into_iter().map(slot).collect(),
+            active: (0..profile.values).collect(),
+            reserve: (profile.values..profile.values + profile.backup).collect(),
             planes,
             overtaken: profile.overtaken,
             probe_interval: profile.probe_interval,
@@ -151,7 +162,13 @@ impl EntropyStates {
             round_trip: Duration::ZERO,
             probe_at: Instant::NEVER,
             changes: PathChanges::default(),
+        };
+        for slot in 0..profile.values {
+            if own.slots[usize::from(slot)].state == State::Denied {
+                own.replace(slot);
+            }
         }
+        own
     }
 
     /// The value of a frame that is sent now, with the segment of sequence number `seq`.
@@ -162,35 +179,52 @@ impl EntropyStates {
         Turn { value: self.slots[slot].value, slot: slot as u16, number: Some(number) }
     }
 
-    /// The place whose turn it is. In a second round those that the first one skipped are good.
+    /// The slot whose turn it is. In a second round those that the first one skipped are good.
     fn turn(&mut self) -> usize {
-        for _ in 0..2 * self.slots.len() {
-            self.last = (self.last + 1) % self.slots.len();
-            match self.slots[self.last].state {
-                State::Good => return self.last,
-                State::Skip => self.slots[self.last].state = State::Good,
+        let places = self.active.len();
+        for _ in 0..2 * places {
+            self.last = (self.last + 1) % places;
+            let slot = usize::from(self.active[self.last]);
+            match self.slots[slot].state {
+                State::Good => return slot,
+                State::Skip => self.slots[slot].state = State::Good,
                 State::AssumedBad | State::Denied => {}
             }
             if let Some(other) = self.other_of_plane(self.last % self.planes) {
                 return other;
             }
         }
-        let after = (1..=self.slots.len()).map(|ahead| (self.last + ahead) % self.slots.len());
-        let usable = after.into_iter().find(|&slot| self.slots[slot].state != State::Denied);
+        let mut after = (1..=places).map(|ahead| (self.last + ahead) % places);
+        let usable = after.find(|&place| self.slots[usize::from(self.active[place])].state != State::Denied);
         self.last = usable.unwrap_or(self.last);
-        self.last
+        usize::from(self.active[self.last])
     }
 
-    /// Another good place of a plane, where there are several planes.
+    /// Another good slot of a plane, where there are several planes.
     fn other_of_plane(&mut self, plane: usize) -> Option<usize> {
         if self.planes == 1 {
             return None;
         }
-        let from = self.last_of_plane[plane];
-        let ahead = (1..=self.slots.len() / self.planes).map(|step| (from + step * self.planes) % self.slots.len());
-        let other = ahead.into_iter().find(|&slot| self.slots[slot].state == State::Good)?;
+        let (from, places) = (self.last_of_plane[plane], self.active.len());
+        let ahead = (1..=places / self.planes).map(|step| (from + step * self.planes) % places);
+        let slot = |place: usize| usize::from(self.active[place]);
+        let other = ahead.into_iter().find(|&place| self.slots[slot(place)].state == State::Good)?;
         self.last_of_plane[plane] = other;
-        Some(other)
+        Some(slot(other))
+    }
+
+    /// A slot of the reserve takes the place of `slot`, if a good one of its plane is there.
+    #[cold]
+    fn replace(&mut self, slot: u16) {
+        let Some(place) = self.active.iter().position(|&own| own == slot) else { return };
+        let fits = |other: usize| {
+            other % self.planes == place % self.planes && matches!(self.slots[other].state, State::Good | State::Skip)
+        };
+        let Some(at) = self.reserve.iter().position(|&other| fits(usize::from(other))) else { return };
+        if let Some(other) = self.reserve.remove(at) {
+            self.active[place] = other;
+            self.reserve.push_back(slot);
+        }
     }
 
     /// The answer to the frame, or the probe, of `turn` has come. `has_arrived` says of a sequence number whether its segment is known to have arrived.
@@ -234,12 +268,13 @@ impl EntropyStates {
         };
     }
 
-    fn assume_bad(&mut self, now: Instant, slot: u16) {
-        let slot = &mut self.slots[usize::from(slot)];
+    fn assume_bad(&mut self, now: Instant, number: u16) {
+        let slot = &mut self.slots[usize::from(number)];
         if matches!(slot.state, State::Good | State::Skip) {
             self.changes.assumed_bad += 1;
             (slot.state, slot.probe_at) = (State::AssumedBad, now + self.probe_interval);
             self.probe_at = self.probe_at.min(slot.probe_at);
+            self.replace(number);
         }
     }
 
@@ -314,7 +349,15 @@ mod tests {
     }
 
     fn profile(values: u16, planes: u16, denied: Vec<u16>) -> Profile {
-        Profile { values, numbered: true, planes, overtaken: 4, probe_interval: Duration::from_us(20), denied }
+        Profile {
+            values,
+            backup: 0,
+            numbered: true,
+            planes,
+            overtaken: 4,
+            probe_interval: Duration::from_us(20),
+            denied,
+        }
     }
 
     fn at(us: u64) -> Instant {
@@ -419,6 +462,35 @@ mod tests {
         let later = send(&mut own, 9, 6);
         assert!(later.iter().all(|turn| turn.value != bad && turn.value != 2), "{later:?}");
         assert_eq!(planes(&later), [1, 0, 1, 0, 1, 0]);
+    }
+
+    /// Two planes with two values each and one in reserve for each: by the draw 2 and 4 of plane 0 with 0 in reserve, 3 and 5 of plane 1 with 1. Value 2 is
+    /// denied, so that 0 has its place from the start. A lost frame of 3 brings in 1. Value 3 answers a probe, waits, and takes over when 1 is lost.
+    #[test]
+    fn values_in_reserve_take_the_places_of_bad_ones_of_their_plane() {
+        let profile = Profile { backup: 2, ..profile(4, 2, vec![2]) };
+        let mut own = EntropyStates::new(&profile, &mut Zeros);
+        let used = |own: &EntropyStates| {
+            let mut used: Vec<u16> = own.active.iter().map(|&slot| own.slots[usize::from(slot)].value).collect();
+            used.sort_unstable();
+            used
+        };
+        let values = |turns: &[Turn]| turns.iter().map(|turn| turn.value).collect::<Vec<_>>();
+        assert_eq!(used(&own), [0, 3, 4, 5]);
+        let turns = send(&mut own, 0, 6);
+        assert_eq!(values(&turns), [3, 4, 5, 0, 3, 4]);
+        turns[1..].iter().for_each(|turn| own.on_answer(at(8), *turn, Heard::Arrived, |_| false));
+        assert_eq!(used(&own), [0, 1, 4, 5]);
+        let later = send(&mut own, 9, 8);
+        assert_eq!(values(&later), [5, 0, 1, 4, 5, 0, 1, 4]);
+        let probe = own.probe(at(29)).unwrap();
+        assert_eq!(probe.value, 3);
+        own.on_answer(at(36), probe, Heard::Arrived, |_| false);
+        assert_eq!(used(&own), [0, 1, 4, 5]);
+        for (_, turn) in later.iter().enumerate().filter(|&(place, _)| place != 2) {
+            own.on_answer(at(37), *turn, Heard::Arrived, |_| false);
+        }
+        assert_eq!(used(&own), [0, 3, 4, 5]);
     }
 
     /// Numbers pass 2^32.

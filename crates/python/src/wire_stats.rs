@@ -170,7 +170,16 @@ fn pauser_named(pauser: Pauser, name: Option<String>) -> Value {
 
 fn counts(seen: Roce) -> Value {
     let share = (seen.data > 0).then(|| seen.marked as f64 / seen.data as f64);
-    json!({"data": seen.data, "marked": seen.marked, "share": share, "cnps": seen.cnps})
+    json!({
+        "data": seen.data,
+        "marked": seen.marked,
+        "share": share,
+        "cnps": seen.cnps,
+        "sacks": seen.sacks,
+        "skips": seen.skips,
+        "nacks": seen.nacks,
+        "probes": seen.probes,
+    })
 }
 
 /// `span_ns`: the times of the capture's first and last frames.

@@ -180,7 +180,7 @@ impl Subject {
             Load::Data { trimmed: true, .. } => Self::Trimmed(*flow),
             Load::Data { segment: Some(segment), .. } if segment.retransmission => Self::SentAgain(*flow),
             Load::Data { .. } => Self::Data(*flow),
-            Load::Ack(_) | Load::Echo { .. } => Self::Acknowledgement(*flow),
+            Load::Ack { .. } | Load::Echo { .. } => Self::Acknowledgement(*flow),
             Load::Signal { signal, .. } => {
                 let steps = if let Some(Message::Cnm { fb, .. }) = signal.message() { Some(fb.steps()) } else { None };
                 Self::Control(*flow, steps)

@@ -1,5 +1,6 @@
 //! Observers: they watch a run and never steer it. A probe whose methods are empty costs nothing.
 
+use penstock_endpoint::entropy_states::Heard;
 pub use penstock_endpoint::transport::{Ack, Segment};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
@@ -147,11 +148,18 @@ pub enum Load<'a, S: Scheme> {
         trimmed: bool,
         /// The mark of explicit congestion notification.
         ecn: Ecn,
-        /// The segment of the flow's transport, where it has one.
+        /// The segment of the flow's transport, where it has one. One without data probes a path.
         segment: Option<&'a Segment>,
+        /// Its entropy value, where it has one.
+        entropy: Option<u16>,
     },
     /// An acknowledgement of the flow's transport, from its destination to its source.
-    Ack(&'a Ack),
+    Ack {
+        /// The acknowledgement.
+        ack: &'a Ack,
+        /// The frame that it answers, where frames have entropy values.
+        answered: Option<Answered>,
+    },
     /// An acknowledgement for the scheme, from a destination to the source.
     Echo {
         /// The echo.
@@ -168,6 +176,17 @@ pub enum Load<'a, S: Scheme> {
         /// Where it goes.
         path: SignalPath,
     },
+}
+
+/// A frame with an entropy value that has been answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Its value.
+    pub value: u16,
+    /// How it has arrived.
+    pub heard: Heard,
+    /// It was a probe of its path.
+    pub probe: bool,
 }
 
 /// The path of a signal.

@@ -79,7 +79,7 @@ fn kind(content: &Content<'_, Mixed>) -> (f64, f64) {
         Content::Frame { flow, load, .. } => {
             let kind = match load {
                 Load::Data { .. } => 0.0,
-                Load::Ack(_) | Load::Echo { .. } => 1.0,
+                Load::Ack { .. } | Load::Echo { .. } => 1.0,
                 Load::Signal { .. } => 2.0,
             };
             (kind, f64::from(flow.0))

@@ -44,7 +44,7 @@ impl Kind {
 
     /// Whether it is a packet of RoCEv2.
     fn is_roce(&self) -> bool {
-        self.is_cnp() || self.name == "mrc_sack"
+        self.is_cnp() || self.name.starts_with("mrc_")
     }
 }
 
@@ -67,6 +67,32 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
         Some(Kind { name: format.name, title: format.title, formats, rest, values: &[] })
     });
     FRAMES.iter().cloned().chain(messages)
+}
+
+/// A packet of RoCEv2 with a header of MRC.
+macro_rules! mrc_kind {
+    ($name:literal, $title:literal, $($module:ident)::+, $opcode:expr) => {
+        Kind {
+            name: $name,
+            title: $title,
+            formats: Cow::Borrowed(&[
+                ETHERNET,
+                VLAN,
+                (&ipv4::FORMAT, true),
+                (&udp::FORMAT, true),
+                (&roce::FORMAT, true),
+                (&$($module)::+::FORMAT, true),
+            ]),
+            rest: None,
+            values: &[
+                ("ipv4.protocol", ipv4::protocol::UDP as u128),
+                ("ipv4.dscp", 48),
+                ("udp.source_port", 49_152),
+                ("udp.destination_port", udp::ROCE as u128),
+                ("bth.opcode", $opcode as u128),
+            ],
+        }
+    };
 }
 
 const FRAMES: &[Kind] = &[
@@ -140,26 +166,21 @@ const FRAMES: &[Kind] = &[
             ("bth.becn", 1),
         ],
     },
-    Kind {
-        name: "mrc_sack",
-        title: "a selective acknowledgement of MRC",
-        formats: Cow::Borrowed(&[
-            ETHERNET,
-            VLAN,
-            (&ipv4::FORMAT, true),
-            (&udp::FORMAT, true),
-            (&roce::FORMAT, true),
-            (&mrc::FORMAT, true),
-        ]),
-        rest: None,
-        values: &[
-            ("ipv4.protocol", ipv4::protocol::UDP as u128),
-            ("ipv4.dscp", 48),
-            ("udp.source_port", 49_152),
-            ("udp.destination_port", udp::ROCE as u128),
-            ("bth.opcode", mrc::SACK as u128),
-        ],
-    },
+    mrc_kind!("mrc_sack", "a selective acknowledgement of MRC", mrc, mrc::SACK),
+    mrc_kind!("mrc_nack", "a negative acknowledgement of MRC", mrc::nack, mrc::NACK),
+    mrc_kind!("mrc_probe", "a probe of a path by MRC", mrc::probe, mrc::PROBE),
+    mrc_kind!(
+        "mrc_endpoint_request",
+        "a request of MRC between interfaces",
+        mrc::endpoint_request,
+        mrc::ENDPOINT_REQUEST
+    ),
+    mrc_kind!(
+        "mrc_endpoint_response",
+        "a response of MRC between interfaces",
+        mrc::endpoint_response,
+        mrc::ENDPOINT_RESPONSE
+    ),
     Kind {
         name: "udp",
         title: "a UDP datagram over IPv4",

@@ -51,6 +51,5 @@ fn measure(_octets: &[u8]) -> Result<usize, Error> {
 }
 
 fn legal(octets: &[u8]) -> Result<(), Error> {
-    let fixed = FORMAT.fields.iter().find(|field| field.fixed.is_some() && field.read(octets) != field.usual);
-    fixed.map_or(Ok(()), |field| Err(FORMAT.illegal(field.name, octets, field.fixed.unwrap_or_default())))
+    FORMAT.fixed(octets)
 }

@@ -200,7 +200,7 @@ enum Next {
     Tlv,
     Protocol(u8),
     Roce,
-    MrcSack,
+    Mrc(&'static Format),
     Vxlan,
     /// The octets behind a transport header: its name, and whether the invariant CRC follows.
     Rest(&'static str, bool),
@@ -233,7 +233,7 @@ impl<'a> Iterator for Layers<'a> {
                 Next::Tlv => self.tlv(),
                 Next::Protocol(protocol) => self.transport(protocol),
                 Next::Roce => self.base_transport(),
-                Next::MrcSack => self.mrc_sack(),
+                Next::Mrc(format) => self.mrc(format),
                 Next::Vxlan => Some(self.vxlan()),
                 Next::Rest(label, crc) => Some(self.rest(label, crc)),
                 Next::TcpOption(end) => self.tcp_option(end),

@@ -14,7 +14,7 @@
 //! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
 //! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
-//! | [`mrc`] | behind RoCEv2 | the selective acknowledgement of MRC |
+//! | [`mrc`] | behind RoCEv2 | acknowledgements, probes and messages between interfaces of MRC |
 //! | [`fast_cnp`] | IPv6 Destination Options | the original destination of a Fast CNP |
 //!
 //! # No panic
@@ -121,6 +121,10 @@ macro_rules! for_each_format {
             tcp::sack,
             roce,
             mrc,
+            mrc::nack,
+            mrc::probe,
+            mrc::endpoint_request,
+            mrc::endpoint_response,
         }
     };
 }

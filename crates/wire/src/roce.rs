@@ -1,17 +1,18 @@
 //! RoCEv2, behind UDP port 4791: the base transport header, the congestion notification packet, and the invariant CRC.
 
 use crate::checksum::Crc32;
-use crate::{Error, ethernet::ether_type, fast_cnp};
+use crate::{Error, ethernet::ether_type, fast_cnp, mrc};
 
 /// Opcode of a congestion notification packet.
 pub const CNP: u8 = 0x81;
 
 /// Whether packets of an operation carry data: sends, writes, and responses to reads, of any transport service; no requests
-/// to read, acknowledgements, atomic operations or notifications. (table 38 of chapter 9)
+/// to read, acknowledgements, atomic operations or notifications. (table 38 of chapter 9) MRC's writes have other opcodes.
 #[must_use]
 pub const fn carries_data(opcode: u8) -> bool {
     // The upper three bits are the service: 0 to 3 and 5 have these operations.
     matches!(opcode >> 5, 0..=3 | 5) && matches!(opcode & 0x1f, 0x00..=0x0b | 0x0d..=0x10 | 0x16 | 0x17)
+        || mrc::carries_data(opcode)
 }
 
 /// Octets behind a CNP's header, all 0.

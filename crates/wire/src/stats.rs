@@ -12,7 +12,7 @@ pub use roce::{QueuePair, Roce};
 
 use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};
-use crate::{Error, Format, MacAddress, fast_cnp};
+use crate::{Error, Format, MacAddress, fast_cnp, mrc};
 
 /// A path of notifications: from a congestion point to a flow, seen at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,7 +190,14 @@ impl Stats {
                         _ => {
                             if name == "bth" {
                                 pair.qp = value("dest_qp").map(|qp| qp as u32);
-                                self.roce(interval, pair, value("opcode"), ecn);
+                                self.roce(
+                                    interval,
+                                    pair,
+                                    value("opcode").and_then(|opcode| Roce::of(opcode as u8, ecn)),
+                                );
+                            }
+                            if name == mrc::FORMAT.name && value("m") != Some(mrc::NONE.into()) {
+                                self.roce(interval, pair, Some(Roce { skips: 1, ..Roce::default() }));
                             }
                             let way = Way { interface, format: "", source, destination, cp_id: None, flow, to: None };
                             if let Some((way, strength)) = notification(way, &layer, fast) {
@@ -230,8 +237,8 @@ impl Stats {
         }
     }
 
-    fn roce(&mut self, interval: Option<(u64, u32)>, pair: QueuePair, opcode: Option<u128>, ecn: Option<u128>) {
-        let Some(seen) = opcode.and_then(|opcode| Roce::of(opcode as u8, ecn)) else { return };
+    fn roce(&mut self, interval: Option<(u64, u32)>, pair: QueuePair, seen: Option<Roce>) {
+        let Some(seen) = seen else { return };
         *self.roce.entry(pair.interface).or_default() += seen;
         *self.queue_pairs.entry(pair).or_default() += seen;
         if let Some(interval) = interval {

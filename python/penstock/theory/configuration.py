@@ -80,6 +80,7 @@ class Configuration:
         other_bottlenecks: queues that other flows fill, where there are several.
         queues: congestion points on the path of a flow.
         queues_before: those before the bottleneck.
+        to_one_host: whether the bottleneck is the last link of all flows.
         pause: thresholds of priority flow control at the bottleneck; None without them, or where the sources' own links
             are not those that it pauses.
     """
@@ -102,6 +103,7 @@ class Configuration:
     other_bottlenecks: tuple[str, ...] = ()
     queues: int = 1
     queues_before: int = 0
+    to_one_host: bool = False
     pause: Pause | None = None
 
     @property
@@ -317,6 +319,7 @@ class _Period:
             other_bottlenecks=others,
             queues=max(sum(self._counts(hop["link"]) for hop in flow["hops"]) for flow in self.flows),
             queues_before=max(sum(self._counts(link) for link, _ in hops) for hops in before),
+            to_one_host=all(flow["hops"][-1]["link"] == name for flow in self.flows),
             pause=self._pause(before),
         )
 

@@ -96,7 +96,8 @@ def statistics(
       frame of the capture that is asked for and counts in none of the others. A pause lasts until the resume, or until
       its quanta have expired; a frame replaces the time that is left;
     - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
-      (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``, ``cnps_per_s``;
+      (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``, ``cnps_per_s``; of MRC
+      ``sacks``, ``skips`` (those of them that ask to skip a path), ``nacks`` and ``probes``;
     - ``queue_pairs``, the same for each sender and queue pair: ``source`` and ``destination`` (IP addresses), ``qp``;
     - ``series``, with ``every_s`` a list with an entry for each interval and interface: ``from_s`` on the file's clock,
       ``frames``, ``octets``, ``data``, ``marked``, ``share``, ``cnps``. Intervals begin at multiples of their length;
@@ -184,18 +185,21 @@ def _notified_by(counted: dict[str, Any], keys: tuple[str, ...]) -> list[dict[st
     return found
 
 
+MRC_COUNTS = ("sacks", "skips", "nacks", "probes")
+"""The counts of MRC's headers among those of RoCEv2's packets."""
+
+
 def roce_by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the RoCEv2 packets of :func:`statistics` by interface and sender.
 
     An entry has ``interface``, ``interface_name``, ``source`` (its IP address), ``queue_pairs`` (the number of those
-    that it sent to), ``data``, ``marked``, ``share``, ``cnps`` and ``cnps_per_s``.
+    that it sent to), ``data``, ``marked``, ``share``, ``cnps``, ``cnps_per_s``, and the counts of MRC's headers.
     """
     keys = ("interface", "interface_name", "source")
     found = []
     for rows in grouped(counted["queue_pairs"], keys):
-        data, marked, cnps = (sum(row[key] for row in rows) for key in ("data", "marked", "cnps"))
-        share = marked / data if data else None
-        own = {"queue_pairs": len(rows), "data": data, "marked": marked, "share": share, "cnps": cnps}
+        sums = {key: sum(row[key] for row in rows) for key in ("data", "marked", "cnps", *MRC_COUNTS)}
+        own = {"queue_pairs": len(rows), **sums, "share": sums["marked"] / sums["data"] if sums["data"] else None}
         found.append({**{key: rows[0][key] for key in keys}, **own})
     _add_rates(found, "cnps", counted["span_s"])
     return found

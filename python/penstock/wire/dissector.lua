@@ -12,6 +12,9 @@
 -- The formats as Penstock declares them.
 local FORMATS = @FORMATS@
 
+-- Those of MRC, each with the opcode of the base transport header before it.
+local MRC = @MRC@
+
 local HEX, DEC = base.HEX, base.DEC
 local IPV4, IPV6, TCP, UDP = 0x0800, 0x86dd, 6, 17
 local ether_types = DissectorTable.get("ethertype")
@@ -375,3 +378,43 @@ function fast_cnp.dissector(_, pinfo, root)
 end
 
 register_postdissector(fast_cnp)
+
+-- MRC --------------------------------------------------------------------------------------------------------------------
+
+-- Wireshark knows the base transport header, and none of the opcodes of MRC.
+local BTH_OCTETS, by_opcode = 12, {}
+local mrc = Proto("mrc", "Multipath Reliable Connection (Penstock)")
+for _, this in ipairs(MRC) do
+  this.fields, this.experts = {}, {}
+  for _, field in ipairs(this.list) do
+    declare(this, field)
+  end
+  this.short = note(this, "length.illegal", "The frame ends within the header", "MALFORMED", "ERROR")
+  this.proto = Proto(this.name, this.title .. " (Penstock)")
+  this.proto.fields, this.proto.experts = this.fields, this.experts
+  by_opcode[this.opcode] = this
+end
+
+function mrc.dissector(tvb, pinfo, root)
+  local opcode = opcode_of()
+  local this = opcode and by_opcode[opcode.value]
+  if not this then
+    return
+  end
+  local at = opcode.offset + BTH_OCTETS
+  if at >= tvb:len() then
+    return
+  end
+  local tree = root:add(this.proto, tvb(at, math.min(this.octets, tvb:len() - at)))
+  pinfo.cols.protocol = "MRC"
+  pinfo.cols.info:append(", " .. this.title)
+  if tvb:len() < at + this.octets then
+    tree:add_proto_expert_info(this.short)
+    return
+  end
+  for _, field in ipairs(this.list) do
+    tree:add(field.proto, tvb(at + field.at, field.octets))
+  end
+end
+
+register_postdissector(mrc)

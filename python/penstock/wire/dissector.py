@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.files import whole
-from penstock.wire.frame import messages
+from penstock.wire.frame import messages, mrc_headers
 
 _NAME = "penstock.lua"
 _OURS = "-- Penstock's dissector"
@@ -15,17 +15,24 @@ _OURS = "-- Penstock's dissector"
 def dissector() -> str:
     """Return the dissector as text."""
     shared = ("name", "title", "octets", "message")
-    field = ("name", "label", "first_bit", "bits", "shown_as", "reserved", "usual", "fixed")
     formats = [
         {
             **{key: entry[key] for key in shared},
             "own": entry["source"].startswith("Penstock's own"),
-            "list": [{key: part[key] for key in field} for part in entry["fields"]],
+            "list": _listed(entry),
         }
         for entry in messages()
     ]
+    about = ("name", "title", "octets", "opcode")
+    mrc = [{**{key: entry[key] for key in about}, "list": _listed(entry)} for entry in mrc_headers()]
     text = Path(__file__).with_name("dissector.lua").read_text(encoding="utf-8")
-    return text.replace("@FORMATS@", _lua(formats, "\n"))
+    return text.replace("@FORMATS@", _lua(formats, "\n")).replace("@MRC@", _lua(mrc, "\n"))
+
+
+def _listed(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the fields of a format, with all that the dissector needs of them."""
+    keys = ("name", "label", "first_bit", "bits", "shown_as", "reserved", "usual", "fixed")
+    return [{key: part[key] for key in keys} for part in entry["fields"]]
 
 
 def _lua(value: Any, newline: str) -> str:

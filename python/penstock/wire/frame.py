@@ -175,6 +175,12 @@ def messages() -> list[dict[str, Any]]:
     return [entry for entry in formats() if entry["message"] is not None]
 
 
+def mrc_headers() -> list[dict[str, Any]]:
+    """Return the formats of MRC behind RoCEv2's base transport header, each with ``opcode``, which announces it."""
+    own = [entry for entry in formats() if entry["name"].startswith("mrc_")]
+    return [{**entry, "opcode": decode(encode(entry["name"]))["bth"].opcode} for entry in own]
+
+
 def kinds() -> list[dict[str, Any]]:
     """Return every kind of frame that :func:`encode` writes: name, title, formats, and parts that may follow them."""
     listed: list[dict[str, Any]] = _known()["kinds"]

@@ -5,16 +5,18 @@
     >>> bytes(Ether() / CNTag(flow_identifier=5) / CNM(quantized_feedback=25))
 
 Each message and tag of ``penstock wire formats`` is a layer: a class with the format's abbreviation as its name, and
-with its fields. Importing this module registers the EtherTypes. Scapy itself has the layers of 802.1Q, PFC, LLDP, IP
-and RoCE. The module comes with the extra ``penstock[wire]``.
+with its fields. So is each header of MRC, as ``MRCSack``, behind scapy's ``BTH``. Importing this module registers the
+EtherTypes and opcodes. Scapy itself has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extra
+``penstock[wire]``.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from penstock.data_frames import MissingExtraError
-from penstock.wire.frame import messages
+from penstock.wire.frame import messages, mrc_headers
 
 try:
+    from scapy.contrib.roce import BTH
     from scapy.fields import (
         BitField,
         ByteField,
@@ -49,7 +51,7 @@ class _Message(Packet):
 
 def _fields(entry: dict[str, Any]) -> list[Any]:
     """Return the fields of a format."""
-    sampled = entry["message"]["sampled"] or {"length": None}
+    sampled = (entry["message"] or {}).get("sampled") or {"length": None}
     made: list[Any] = []
     for field in entry["fields"]:
         name, bits, usual = field["name"], field["bits"], field["usual"]
@@ -69,9 +71,9 @@ def _fields(entry: dict[str, Any]) -> list[Any]:
     return made
 
 
-def _layer(entry: dict[str, Any]) -> type[Packet]:
-    """Return the class of a format."""
-    first, *rest = entry["message"]["abbreviation"].split("-")
+def _layer(entry: dict[str, Any], name: str) -> type[Packet]:
+    """Return the class of a format whose abbreviation is ``name``."""
+    first, *rest = name.split("-")
     about = {
         "__doc__": f"{entry['title']}: {entry['source']}.",
         "__module__": __name__,
@@ -113,10 +115,13 @@ FastCNPOption = type(
 )
 _hbhoptcls[0x1E] = FastCNPOption  # type: ignore[assignment]
 
-_LAYERS = [(entry, _layer(entry)) for entry in messages()]
+_LAYERS = [(entry, _layer(entry, entry["message"]["abbreviation"])) for entry in messages()]
+_MRC = [(entry, _layer(entry, entry["name"].replace("mrc_", "MRC-").replace("_", "-"))) for entry in mrc_headers()]
 _SUBTYPES = {_names(entry)["subtype"]["usual"]: layer for entry, layer in _LAYERS if "subtype" in _names(entry)}
 _TYPES |= {entry["message"]["ether_type"]: layer.__name__ for entry, layer in _LAYERS if "subtype" not in _names(entry)}
-globals().update({layer.__name__: layer for _, layer in _LAYERS})
+globals().update({layer.__name__: layer for _, layer in _LAYERS + _MRC})
+for _entry, _above in _MRC:
+    bind_layers(BTH, _above, opcode=_entry["opcode"])
 
 _BELOW: list[type[Packet]] = [Ether, Dot1Q, *(layer for entry, layer in _LAYERS if "ether_type" in _names(entry))]
 for _below in _BELOW:

@@ -236,6 +236,9 @@ const ROCE_HEADER_OCTETS: u32 = 44;
 /// Octets of a RoCEv2 acknowledgement: a frame with an acknowledgement extended header of 4. (InfiniBand, section 9.3.5)
 const ROCE_ACK_OCTETS: u32 = ROCE_HEADER_OCTETS + 4;
 
+/// Octets of MRC's probe of a path behind the base transport header. (OCP, Multipath Reliable Connection 1.0, table 7-18)
+pub const MRC_PROBE_OCTETS: u32 = 16;
+
 /// The largest packet sequence number of RoCE. (InfiniBand, section 9.2)
 pub const LARGEST_PSN: u32 = 0x00ff_ffff;
 

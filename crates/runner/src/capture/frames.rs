@@ -2,7 +2,7 @@
 //!
 //! | frame | as |
 //! |---|---|
-//! | data of a flow with a transport, and its acknowledgements | TCP or RoCEv2, the priority's DSCP: they have no room for tags |
+//! | data of a flow with a transport, and its acknowledgements | TCP or RoCEv2, the priority's DSCP: they have no room for tags. MRC's headers with a bitmap |
 //! | data of other flows | UDP behind 802.1Q, CN-TAG or rate-limited tag; TCP where destinations acknowledge; RoCEv2 under DCQCN |
 //! | signals | the scheme's message behind 802.1Q |
 //! | pause frames | PFC |
@@ -13,7 +13,7 @@ use penstock_endpoint::transport::Transport;
 use penstock_scenario::{CodePoints, Plan};
 use penstock_schemes::{Label, Octets, Scheme, Signal as _};
 use penstock_sim::network::{FlowId, PortId};
-use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, SignalPath};
+use penstock_sim::probe::{Ack, Answered, Content, Ecn, FrameSeen, Load, Segment, SignalPath};
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::ipv4::ecn;
 use penstock_wire::vlan;
@@ -45,6 +45,8 @@ struct Data<'a> {
     ecn: Ecn,
     seq: Octets,
     segment: Option<&'a Segment>,
+    /// Its entropy value, which stands in UDP's source port.
+    entropy: Option<u16>,
     /// Octets without FCS.
     octets: usize,
     points: CodePoints,
@@ -63,10 +65,10 @@ impl<'p> Frames<'p> {
             Content::Frame { flow, priority, load } => {
                 let (flow, points) = (*flow, headers::code_points(self.plan, *priority));
                 match load {
-                    &Load::Data { tag, seq, ecn, segment, .. } => {
-                        self.data(&Data { flow, label: S::label(tag), ecn, seq, segment, octets, points })
+                    &Load::Data { tag, seq, ecn, segment, entropy, .. } => {
+                        self.data(&Data { flow, label: S::label(tag), ecn, seq, segment, entropy, octets, points })
                     }
-                    Load::Ack(ack) => self.ack(flow, points, ack),
+                    &Load::Ack { ack, answered } => self.ack(flow, points, ack, answered),
                     Load::Echo { echo, arrived, hop } => {
                         let route = self.route(flow, SignalPath::Up { origin: None, hop: *hop }, points, seen.port);
                         let ack = self.tcp_number(flow, *arrived);
@@ -101,8 +103,12 @@ impl<'p> Frames<'p> {
         if let Some(segment) = data.segment {
             return match self.transport(flow) {
                 Some(Transport::Tcp(_)) | None => transports::tcp_segment(route, port, octets, segment),
+                // Only the probe of a path has no data.
+                Some(Transport::Selective(_)) if segment.len == 0 => {
+                    transports::mrc_probe(route, data.entropy.unwrap_or(port), number)
+                }
                 Some(Transport::GoBackN(_) | Transport::Selective(_)) => {
-                    transports::roce_segment(route, port, number, octets, segment)
+                    transports::roce_segment(route, data.entropy.unwrap_or(port), number, octets, segment)
                 }
             };
         }
@@ -152,6 +158,7 @@ impl<'p> Frames<'p> {
             ecn: Ecn::Incapable,
             seq: Octets(0),
             segment: facts.transport.map(|_| &whole),
+            entropy: None,
             octets,
             points: headers::code_points(self.plan, Some(facts.priority)),
         };
@@ -163,12 +170,15 @@ impl<'p> Frames<'p> {
     }
 
     /// An acknowledgement of a flow's transport.
-    fn ack(&self, flow: FlowId, points: CodePoints, ack: &Ack) -> Vec<u8> {
+    fn ack(&self, flow: FlowId, points: CodePoints, ack: &Ack, answered: Option<Answered>) -> Vec<u8> {
         let (port, number) = (headers::port(flow), headers::number(flow));
         let forth = self.forth(flow, points);
         let back = Route { source: forth.destination, destination: forth.source, ..forth };
         match self.transport(flow) {
             Some(Transport::Tcp(_)) | None => transports::tcp_ack(back, port, ack),
+            Some(Transport::Selective(config)) if config.bitmap => {
+                transports::mrc_answer(back, port, number, ack, answered)
+            }
             Some(Transport::GoBackN(_) | Transport::Selective(_)) => transports::roce_ack(back, port, number, ack),
         }
     }

@@ -1,6 +1,7 @@
 //! Datagrams of UDP and TCP, and packets of RoCEv2: data of zeros, and acknowledgements.
 
-use penstock_sim::probe::{Ack, Segment};
+use penstock_endpoint::entropy_states::Heard;
+use penstock_sim::probe::{Ack, Answered, Segment};
 use penstock_wire::checksum::PseudoHeader;
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::tcp::option_kind;
@@ -146,22 +147,41 @@ pub(super) fn roce6_data(route: Route, port: u16, pair: u16, frame: usize, psn: 
     roce6_packet(route, None, port, header, &vec![0; room / WORD * WORD])
 }
 
-/// An acknowledgement of RoCEv2 with MRC's bitmap. Values that the transport does not know are 0: paths, time stamps, counts.
-fn mrc_sack(route: Route, port: u16, pair: u16, ack: &Ack, (first, sack_bitmap): (u32, u64)) -> Vec<u8> {
-    let cack_psn = ack.ack.wrapping_sub(1) & PSN;
-    // 24 bits, with their sign.
-    let ahead = ((first.wrapping_sub(cack_psn) << 8) as i32 >> 8) as i16;
-    let header = mrc::Repr::of_bitmap(cack_psn, ahead, sack_bitmap);
+/// The answer to a frame with MRC's headers: that its header alone has come, or what has arrived so far. Time stamps and counts, which the transport
+/// does not know, are 0.
+pub(super) fn mrc_answer(route: Route, port: u16, pair: u16, ack: &Ack, answered: Option<Answered>) -> Vec<u8> {
+    let entropy = answered.map_or(0, |answered| answered.value.into());
+    let heard = answered.map(|answered| answered.heard);
     let mut octets = Vec::new();
-    put(&mut octets, mrc::Repr::OCTETS, |octets| header.emit(octets));
-    roce_packet(route, port, roce::Repr { opcode: mrc::SACK, psn: cack_psn, ..plain_roce(pair) }, &octets)
+    let (opcode, psn) = if let Some(nack_psn) = ack.cut {
+        let at_last_hop = heard == Some(Heard::TrimmedAtLastHop);
+        let nack_reason = if at_last_hop { mrc::TRIMMED_LAST_HOP } else { mrc::TRIMMED };
+        let header = mrc::nack::Repr::of(nack_reason, nack_psn & PSN, entropy);
+        put(&mut octets, mrc::nack::Repr::OCTETS, |octets| header.emit(octets));
+        (mrc::NACK, nack_psn)
+    } else {
+        let cack_psn = ack.ack.wrapping_sub(1) & PSN;
+        let (first, bitmap) = ack.sack.bitmap().unwrap_or((ack.ack, 0));
+        // 24 bits, with their sign.
+        let ahead = ((first.wrapping_sub(cack_psn) << 8) as i32 >> 8) as i16;
+        let m = if heard == Some(Heard::Marked) { mrc::SKIP_ONCE } else { mrc::NONE };
+        let pr = answered.is_some_and(|answered| answered.probe);
+        let header = mrc::Repr { pr, ..mrc::Repr::answer(cack_psn, (ahead, bitmap), (entropy, m)) };
+        put(&mut octets, mrc::Repr::OCTETS, |octets| header.emit(octets));
+        (mrc::SACK, cack_psn)
+    };
+    roce_packet(route, port, roce::Repr { opcode, psn: psn & PSN, ..plain_roce(pair) }, &octets)
+}
+
+/// MRC's probe of a path. The simulator does not number probes.
+pub(super) fn mrc_probe(route: Route, port: u16, pair: u16) -> Vec<u8> {
+    let mut octets = Vec::new();
+    put(&mut octets, mrc::probe::Repr::OCTETS, |octets| mrc::probe::Repr::plain().emit(octets));
+    roce_packet(route, port, roce::Repr { opcode: mrc::PROBE, ..plain_roce(pair) }, &octets)
 }
 
 /// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
 pub(super) fn roce_ack(route: Route, port: u16, pair: u16, ack: &Ack) -> Vec<u8> {
-    if let Some(bitmap) = ack.sack.bitmap() {
-        return mrc_sack(route, port, pair, ack, bitmap);
-    }
     let missing = ack.nak || ack.cut.is_some();
     let (psn, syndrome) = if missing { (ack.ack, NAK_SEQUENCE) } else { (ack.ack.wrapping_sub(1), ACK) };
     let header = roce::Repr { opcode: ACKNOWLEDGE, psn: psn & PSN, ..plain_roce(pair) };

@@ -37,7 +37,7 @@ fn profile(settings: &sections::Network) -> Result<Option<Profile>, Fault> {
         };
     }
     let own = settings.entropy.as_ref().expect("a resolved scenario has the table");
-    let (values, planes) = (*own.values, *own.planes);
+    let (values, backup, planes) = (*own.values, *own.backup, *own.planes);
     let denied: Vec<u16> = own.denied.iter().flat_map(|denied| &denied.0).copied().map(u16::from).collect();
     let structured = "planes and denied values need load_balancing = \"mrc-structured\"";
     if !numbered && planes > 1 {
@@ -50,15 +50,19 @@ fn profile(settings: &sections::Network) -> Result<Option<Profile>, Fault> {
         let message = format!("{values} values cannot be split over {planes} planes alike");
         return Err(own.planes.fault(message).with_hint("give values a multiple of planes"));
     }
-    if let Some(beyond) = denied.iter().find(|&&value| value >= values) {
-        let message = format!("there is no value {beyond}: they are numbered from 0 to {}", values - 1);
+    if backup % planes > 0 {
+        let message = format!("{backup} values in reserve cannot be split over {planes} planes alike");
+        return Err(own.backup.fault(message).with_hint("give backup a multiple of planes"));
+    }
+    if let Some(beyond) = denied.iter().find(|&&value| value >= values + backup) {
+        let message = format!("there is no value {beyond}: they are numbered from 0 to {}", values + backup - 1);
         return Err(own.denied.fault(message).with_hint("list values that exist"));
     }
-    if denied.len() == usize::from(values) {
+    if denied.len() == usize::from(values + backup) {
         return Err(own.denied.fault("every value is denied").with_hint("leave one at least"));
     }
     let (overtaken, probe_interval) = (u32::from(*own.overtaken), *own.probe_interval);
-    Ok(Some(Profile { values, numbered, planes, overtaken, probe_interval, denied }))
+    Ok(Some(Profile { values, backup, numbered, planes, overtaken, probe_interval, denied }))
 }
 
 /// Flows with several paths, of which each frame takes one.

@@ -122,7 +122,7 @@ impl Scheme for ExpressPass {
         raises_on_signal: false,
         integer_state: false,
         needs_order: true,
-        forms: Forms::NONE,
+        forms: Forms { fluid: Some("expresspass"), ..Forms::NONE },
     };
     type Config = Config;
     type Tag = Echo;

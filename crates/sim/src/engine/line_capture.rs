@@ -14,7 +14,7 @@ use penstock_switch::state::port::{CAPTURED, CREDITED, RETRIED};
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
 use crate::network::{FlowId, QueueId};
-use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, SignalPath};
+use crate::probe::{Answered, Content, Ecn, FateOnLine, FrameSeen, Load, Probe, SignalPath};
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Captures the lines of the ports that the probe names.
@@ -118,7 +118,12 @@ impl<S: Scheme, M: Model> RunState<S, M> {
         let hop = slot.hop;
         let load = match &slot.payload {
             Payload::Data(_) if slot.kind() == FrameKind::Ack && self.transports.ack(frame).is_some() => {
-                Load::Ack(self.transports.ack(frame).expect("it carries an acknowledgement"))
+                let answered = self.transports.entropy(frame).map(|own| Answered {
+                    value: own.turn.value,
+                    heard: own.heard,
+                    probe: own.turn.number.is_none(),
+                });
+                Load::Ack { ack: self.transports.ack(frame).expect("it carries an acknowledgement"), answered }
             }
             // A probe of a path is a segment without data.
             Payload::Data(tag) => {
@@ -136,6 +141,7 @@ impl<S: Scheme, M: Model> RunState<S, M> {
                     trimmed: slot.marks.contains(Marks::TRIMMED),
                     ecn,
                     segment: if connected { self.transports.segment(frame) } else { None },
+                    entropy: self.transports.entropy(frame).map(|own| own.turn.value),
                 }
             }
             Payload::Down(signal) => Load::Signal { signal, path: SignalPath::Down },

@@ -2,7 +2,7 @@
 
 use penstock_endpoint::TrafficClass;
 use penstock_endpoint::entropy_states::Heard;
-use penstock_endpoint::transport::{Ack, LARGEST_PSN, Receiver, Segment, Sender};
+use penstock_endpoint::transport::{Ack, LARGEST_PSN, MRC_PROBE_OCTETS, Receiver, Segment, Sender};
 use penstock_schemes::{FlowKey, Octets, Scheme};
 use penstock_switch::Model;
 use penstock_switch::datapath::Arrival;
@@ -177,14 +177,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.transports.entropy(frame).map(|entropy| Entropy { heard, ..entropy })
     }
 
-    /// A probe of a path goes to the destination of a flow: a frame without data, in the flow's class, and as long as an acknowledgement. It
-    /// has the number of a frame that has arrived, so that the receiver answers what it has.
+    /// A probe of a path goes to the destination of a flow: MRC's header instead of data, in the flow's class. The receiver takes it for a frame that has
+    /// arrived, so that it answers what it has.
     #[cold]
     fn probe_path(&mut self, flow: FlowId, entropy: Entropy, acknowledged: u32) {
         let state = self.state.sources.flow(flow);
         let (key, hop, class) = (state.key(), state.supply().root, state.class());
         let Some(connection) = &state.supply().connection else { return };
-        let octets = frame_around(connection.sender.header_octets());
+        let octets = frame_around(connection.sender.header_octets() + MRC_PROBE_OCTETS);
         let seq = acknowledged.wrapping_sub(1) & LARGEST_PSN;
         let segment = Segment { seq, len: 0, last: false, retransmission: true, ect: true, cwr: false };
         self.send_beside_data(Carried::Segment(segment), Some(entropy), (key, hop, class, octets));

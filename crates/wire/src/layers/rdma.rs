@@ -1,7 +1,7 @@
 //! Headers behind RoCEv2's base transport header.
 
 use super::{Layer, Layers, Next};
-use crate::{mrc, roce};
+use crate::{Format, mrc, roce};
 
 impl<'a> Layers<'a> {
     /// The base transport header, and then the part that its operation has.
@@ -9,14 +9,14 @@ impl<'a> Layers<'a> {
         self.header(&roce::FORMAT, |this, octets| {
             this.next = match octets.first() {
                 Some(&roce::CNP) => Next::Rest("cnp_reserved", true),
-                Some(&mrc::SACK) => Next::MrcSack,
-                _ => Next::Rest("data", true),
+                Some(&opcode) => mrc::header_of(opcode).map_or(Next::Rest("data", true), Next::Mrc),
+                None => Next::Rest("data", true),
             };
         })
     }
 
-    /// MRC's selective acknowledgement.
-    pub(super) fn mrc_sack(&mut self) -> Option<Layer<'a>> {
-        self.header(&mrc::FORMAT, |this, _| this.next = Next::Rest("data", true))
+    /// A header of MRC.
+    pub(super) fn mrc(&mut self, format: &'static Format) -> Option<Layer<'a>> {
+        self.header(format, |this, _| this.next = Next::Rest("data", true))
     }
 }

@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::AddAssign;
 
 use crate::ipv4::ecn::CE;
+use crate::mrc;
 use crate::roce::{CNP, carries_data};
 
 /// RoCEv2 packets.
@@ -15,17 +16,27 @@ pub struct Roce {
     pub marked: u64,
     /// Congestion notification packets.
     pub cnps: u64,
+    /// Selective acknowledgements of MRC.
+    pub sacks: u64,
+    /// Those of them that say that the path of a frame is to be skipped.
+    pub skips: u64,
+    /// Its negative acknowledgements.
+    pub nacks: u64,
+    /// Its probes of paths.
+    pub probes: u64,
 }
 
 impl Roce {
-    /// The counts of one packet, from its operation and its ECN field; `None` if it is neither data nor a notification.
+    /// The counts of one packet, from its operation and its ECN field; `None` if it is none of these.
     pub(super) fn of(opcode: u8, ecn: Option<u128>) -> Option<Roce> {
-        if opcode == CNP {
-            Some(Roce { cnps: 1, ..Roce::default() })
-        } else if carries_data(opcode) {
-            Some(Roce { data: 1, marked: u64::from(ecn == Some(CE.into())), cnps: 0 })
-        } else {
-            None
+        let none = Roce::default();
+        match opcode {
+            CNP => Some(Roce { cnps: 1, ..none }),
+            mrc::SACK => Some(Roce { sacks: 1, ..none }),
+            mrc::NACK => Some(Roce { nacks: 1, ..none }),
+            mrc::PROBE => Some(Roce { probes: 1, ..none }),
+            _ if carries_data(opcode) => Some(Roce { data: 1, marked: u64::from(ecn == Some(CE.into())), ..none }),
+            _ => None,
         }
     }
 }
@@ -35,6 +46,10 @@ impl AddAssign for Roce {
         self.data += other.data;
         self.marked += other.marked;
         self.cnps += other.cnps;
+        self.sacks += other.sacks;
+        self.skips += other.skips;
+        self.nacks += other.nacks;
+        self.probes += other.probes;
     }
 }
 

@@ -2,6 +2,7 @@
 //! octets, counts and times by hand.
 
 use crate::common::{captured, golden};
+use penstock_wire::encode::encode;
 use penstock_wire::layers::{Layer, Types, layers, layers_of_captured};
 use penstock_wire::mac_control::pfc;
 use penstock_wire::stats::{Pauser, Roce, Stats};
@@ -137,7 +138,29 @@ fn notifications_behind_any_nesting_of_tags_are_counted() {
     }
     let [(way, found)] = stats.notified.iter().collect::<Vec<_>>()[..] else { panic!("one path") };
     assert_eq!((way.format, found.frames), ("cnp", 7));
-    assert_eq!(stats.roce[&0], Roce { data: 0, marked: 0, cnps: 7 });
+    assert_eq!(stats.roce[&0], Roce { cnps: 7, ..Roce::default() });
+}
+
+/// Three acknowledgements of MRC, of which one says that its path is to be skipped, a refusal and two probes; a write of MRC is data.
+#[test]
+fn headers_of_mrc_are_counted_by_queue_pair() {
+    let mut stats = Stats::default();
+    let kinds: [(&str, &[(&str, &str)]); 6] = [
+        ("mrc_sack", &[]),
+        ("mrc_sack", &[("mrc_sack.m", "1")]),
+        ("mrc_sack", &[]),
+        ("mrc_nack", &[]),
+        ("mrc_probe", &[]),
+        ("mrc_probe", &[]),
+    ];
+    for (kind, values) in kinds {
+        let frame = encode(kind, values).unwrap();
+        stats.add(&captured(0, 0, &frame, frame.len()), None, Types::default());
+    }
+    let write = packet(0, 0xc7);
+    stats.add(&captured(0, 0, &write, write.len()), None, Types::default());
+    let counted = Roce { data: 1, sacks: 3, skips: 1, nacks: 1, probes: 2, ..Roce::default() };
+    assert_eq!((stats.roce[&0], stats.faulty), (counted, 0));
 }
 
 #[test]
@@ -155,8 +178,8 @@ fn marks_are_counted_on_data_alone() {
     for opcode in [0x64, 0xa4, 0xc4] {
         add(2, 0, opcode);
     }
-    assert_eq!(stats.roce[&1], Roce { data: 4, marked: 2, cnps: 0 });
-    assert_eq!(stats.roce[&2], Roce { data: 2, marked: 0, cnps: 0 });
+    assert_eq!(stats.roce[&1], Roce { data: 4, marked: 2, ..Roce::default() });
+    assert_eq!(stats.roce[&2], Roce { data: 2, ..Roce::default() });
     assert_eq!((stats.cut, stats.faulty), (9, 0));
     let pairs: Vec<_> = stats.queue_pairs.iter().map(|(pair, seen)| (pair.interface, pair.qp, *seen)).collect();
     let qp = pairs[0].1;
@@ -173,7 +196,7 @@ fn a_series_has_each_frame_in_its_interval() {
         stats.add(&captured(4, time_ns, &frame, frame.len()), None, Types::default());
     }
     let found: Vec<_> = stats.series.iter().map(|(at, seen)| (*at, seen.frames, seen.roce)).collect();
-    let counts = |data, marked, cnps| Roce { data, marked, cnps };
+    let counts = |data, marked, cnps| Roce { data, marked, cnps, ..Roce::default() };
     assert_eq!(found, [((0, 4), 2, counts(2, 1, 0)), ((1, 4), 1, counts(1, 1, 0)), ((5, 4), 2, counts(0, 0, 1))]);
     let octets: u64 = stats.series.values().map(|seen| seen.octets).sum();
     assert_eq!(octets, stats.octets);
@@ -411,7 +434,7 @@ fn frames_in_tunnels_are_read() {
             let mut stats = Stats::default();
             stats.add(&captured(0, 0, &frame, frame.len()), None, Types::default());
             let is_cnp = u64::from(inner == packet(0, roce::CNP));
-            assert_eq!(stats.roce[&0], Roce { data: 1 - is_cnp, marked: 1 - is_cnp, cnps: is_cnp });
+            assert_eq!(stats.roce[&0], Roce { data: 1 - is_cnp, marked: 1 - is_cnp, cnps: is_cnp, ..Roce::default() });
             // A fault of the inner frame is one.
             let mut wrong = frame.clone();
             *wrong.last_mut().unwrap() ^= 1;

@@ -121,6 +121,52 @@ fn golden_frames_are_made_of_their_values() {
             ],
         ),
         (
+            "mrc_nack",
+            "mrc_nack",
+            &[
+                ("dest_qp", "17"),
+                ("psn", "11"),
+                ("vendor_info", "0x77"),
+                ("entropy", "0xcafef00d"),
+                ("spdcid", "17"),
+                ("dpdcid", "18"),
+                ("nack_psn", "11"),
+                ("cc_fl", "3"),
+                ("tx_timestamp", "17185"),
+            ],
+        ),
+        (
+            "mrc_probe",
+            "mrc_probe",
+            &[
+                ("dest_qp", "17"),
+                ("vendor_info", "0x5a"),
+                ("probe_id", "153"),
+                ("spdcid", "17"),
+                ("dpdcid", "18"),
+                ("tx_timestamp", "4369"),
+                ("tsr", "1"),
+                ("ftype", "1"),
+            ],
+        ),
+        (
+            "mrc_endpoint_request",
+            "mrc_endpoint_request",
+            &[
+                ("dest_qp", "2"),
+                ("psn", "7"),
+                ("vendor_info", "0x42"),
+                ("port_status_mask", "7"),
+                ("tx_timestamp", "8738"),
+                ("ftype", "1"),
+            ],
+        ),
+        (
+            "mrc_endpoint_response",
+            "mrc_endpoint_response",
+            &[("dest_qp", "2"), ("psn", "7"), ("op", "1"), ("tx_timestamp", "13107")],
+        ),
+        (
             "fast_cnp",
             "fast_cnp",
             &[

@@ -15,7 +15,7 @@ from penstock.cli.wire.show import print_json
 from penstock.errors import nearest
 from penstock.quantity_text import bit_rate, count, duration, events, octets, share
 from penstock.terminal import printable
-from penstock.wire.capture import grouped
+from penstock.wire.capture import MRC_COUNTS, grouped
 
 BY = ("flow", "qp", "source", "port")
 TABLES = ("notified", "paused", "roce", "faults", "series", "paused_series")
@@ -205,14 +205,18 @@ def _print_paused(senders: list[dict[str, Any]], storm: str) -> None:
 
 def _print_roce(rows: list[dict[str, Any]], by: str) -> None:
     ends = {"source": ["from"], "qp": ["from", "to", "queue pair"]}.get(by, [])
-    table = listing("interface", *ends, "RoCE data", "marked CE", "share", "CNPs", "a second")
+    titles = (
+        ("MRC SACKs", "to skip", "NACKs", "probes") if any(seen[key] for seen in rows for key in MRC_COUNTS) else ()
+    )
+    table = listing("interface", *ends, "RoCE data", "marked CE", "share", "CNPs", "a second", *titles)
     for seen in _most(rows, "data", by):
         names = [seen["source"]] if by == "source" else []
         if by == "qp":
             names = [seen["source"], seen["destination"], "-" if seen["qp"] is None else str(seen["qp"])]
         part = "-" if seen["share"] is None else share(seen["share"])
         numbers = (count(seen["data"]), count(seen["marked"]), part, count(seen["cnps"]), _rate(seen["cnps_per_s"]))
-        add_row(table, _port(seen), *names, *numbers)
+        of_mrc = [count(seen[key]) for key in MRC_COUNTS[: len(titles)]]
+        add_row(table, _port(seen), *names, *numbers, *of_mrc)
     console().print(table)
 
 

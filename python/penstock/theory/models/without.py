@@ -8,8 +8,6 @@ WITHOUT = {
     "fqcn": "differences between the flows' rates decide who gets a message, and a model has flows that are alike",
     "homa": "destinations grant a constant number of octets, by the size of messages: there is no law",
     "ndp": "windows are constant, and pulls of the destination replace a law: a queue is eight frames and headers",
-    "expresspass": "credits that meet are dropped instead of data: the data queue has no law, and the rate of credits "
-    "moves by steps of a weight that the last steps decide",
     "ci": "it moves flows to another queue, and changes no rate",
     "sfc": "it stops sources by pauses, and changes no rate",
 }
