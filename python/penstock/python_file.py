@@ -1,4 +1,4 @@
-"""A file of Python that a user edits, run as a module of its own."""
+"""A file of Python that a user edits, run as a separate module."""
 
 import importlib.util
 import sys
