@@ -245,6 +245,7 @@ fn every_scheme_answers_as_its_native_state_machine() {
         "dcqcn",
         "timely",
         "dctcp",
+        "theta-powertcp",
         "nscc",
     ];
     assert_eq!(whole, expected, "schemes whose three points are offered");
