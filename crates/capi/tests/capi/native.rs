@@ -243,6 +243,7 @@ fn every_scheme_answers_as_its_native_state_machine() {
         "fqcn",
         "smcc",
         "dcqcn",
+        "dcqcn-window",
         "timely",
         "dctcp",
         "theta-powertcp",
