@@ -169,6 +169,7 @@ verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/headroom_endurance.py
 	$(BIN)/python tools/signal_trial.py
+	$(BIN)/python tools/capi_floats.py
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python bench/peers/check_peers.py
 	$(BIN)/python tools/sweep_trial.py

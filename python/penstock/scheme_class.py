@@ -63,11 +63,12 @@ class _Point:
     p: Any
     timeout: int | None = None
     _signals: list[tuple[int, int, int, int, int, list[int]]]
+    _words: list[int]
 
     def __new__(cls, p: Any, _place: Any) -> Self:
         """Make a point with its parameters: a class that has its own ``__init__`` need not call this one."""
         point = super().__new__(cls)
-        point.p, point._signals = p, []
+        point.p, point._signals, point._words = p, [], []
         return point
 
     def __init__(self, p: Any, place: Any) -> None:
@@ -79,6 +80,16 @@ class _Point:
     def configure(self, p: Any) -> None:
         """Take new parameters: state stays, rates and windows stay within new bounds."""
         self.p = p
+
+    def draw(self) -> int:
+        """Return the next random word, of 32 bits: at most ``draws`` of the class in one call of a method.
+
+        Raises:
+            IndexError: the call has drawn them.
+        """
+        if not self._words:
+            raise IndexError("no random word is left: the class has draws = N, the most that a method draws")
+        return self._words.pop(0)
 
     def send(
         self,
@@ -173,6 +184,8 @@ class Scheme:
     """Frames carry the mark of ECN."""
     random: ClassVar[bool] = False
     """Frames, acknowledgements, signals and releases have a field ``random``, a number of 32 bits."""
+    draws: ClassVar[int] = 0
+    """The most random words that a method takes by ``self.draw()``."""
     signals: ClassVar[Literal["", "backward", "by destination"]] = ""
     """Who sends signals to sources: congestion points, or destinations."""
     signal_octets: ClassVar[int] = 64
@@ -310,6 +323,7 @@ def described(place: str) -> tuple[type[Scheme], list[type[_Point]], str]:
         "echo_octets": scheme.echo_octets,
         "signal_octets": scheme.signal_octets,
         "random": scheme.random,
+        "draws": scheme.draws,
         "ecn": scheme.ecn,
     }
     return scheme, points, json.dumps(entry)

@@ -166,6 +166,17 @@ def test_the_file_of_an_arena_names_schemes_of_files(tmp_path: Path, halving: ty
     assert fast.settings == {"schemes.halving.k": "200 KB"}
 
 
+def test_a_class_is_tuned(tmp_path: Path, halving: type[penstock.Scheme]) -> None:
+    few = ("--trials", "4", "--seeds", "1", "--verdict-seeds", "2", "--out", "tuned.toml", "--json")
+    done = command(tmp_path, "tune", "four.toml", "--for", "latency", "--scheme", "halving.py:Halving", *few)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # An eighth and eight times of 20 KB, all of which simulation searches.
+    bounds = found["theory"]["bounds"]["schemes.halving.k"]
+    assert bounds == {"unit": "octets", "of": [2500, 160_000], "kept": [2500, 160_000]}
+    assert found["trials"] == 4 and list(found["proposal"]["parameters"]) == ["schemes.halving.k"]
+
+
 @pytest.mark.parametrize("name", ["dctcp.c", "dcqcn.c", "qcn.c", "aimd.c"])
 def test_libraries_keep_the_contract(tmp_path: Path, name: str) -> None:
     penstock.check_scheme(build(EXAMPLES / name, tmp_path))
@@ -174,6 +185,12 @@ def test_libraries_keep_the_contract(tmp_path: Path, name: str) -> None:
 def test_classes_keep_the_contract(halving: type[penstock.Scheme]) -> None:
     penstock.check_scheme(f"{EXAMPLES}/dctcp.py:Dctcp")
     penstock.check_scheme(halving)
+
+
+@pytest.mark.science
+@pytest.mark.parametrize("example", ["dcqcn.py:Dcqcn", "qcn_802_1qau.py:Qcn"])
+def test_classes_that_draw_keep_the_contract(example: str) -> None:
+    penstock.check_scheme(f"{EXAMPLES}/{example}")
 
 
 def test_conform_says_which_rule_is_broken(tmp_path: Path, halving: type[penstock.Scheme]) -> None:

@@ -24,6 +24,12 @@ def test_a_library_gives_the_bytes_of_the_native_scheme(tmp_path: Path) -> None:
     assert max(number or 0 for number in marked) > 100, "the network is congested"
 
 
+def located(example: str, name: str, folder: Path) -> tuple[str, str]:
+    """Return the location of an example, and the name that its scheme has: a file of C is built."""
+    in_c = example.endswith(".c")
+    return (build(EXAMPLES / example, folder), f"{name}-c") if in_c else (f"{EXAMPLES}/{example}", f"{name}-py")
+
+
 QUICK = {
     "k_min": "5 KB",
     "k_max": "40 KB",
@@ -42,9 +48,12 @@ QUICK = {
 """Parameters of DCQCN with which 6 ms have all stages of the increase."""
 
 
+@pytest.mark.parametrize("example", ["dcqcn.c", "dcqcn.py:Dcqcn"])
 @pytest.mark.parametrize("parameters", [{}, QUICK], ids=["default", "quick"])
-def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, parameters: dict[str, object]) -> None:
-    library = build(EXAMPLES / "dcqcn.c", tmp_path)
+def test_dcqcn_of_a_file_gives_the_bytes_of_the_native_scheme(
+    tmp_path: Path, example: str, parameters: dict[str, object]
+) -> None:
+    location, called = located(example, "dcqcn", tmp_path)
 
     def run(scheme: str, name: str) -> penstock.Result:
         return scenario(
@@ -60,7 +69,7 @@ def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, paramet
             record={"interval": "20 us"},
         ).run(seed=1)
 
-    native, own = run("dcqcn", "dcqcn"), run(library, "dcqcn-c")
+    native, own = run("dcqcn", "dcqcn"), run(location, called)
     assert numbers(own) == numbers(native)
     for table in ("queues", "rates", "flows"):
         assert columns(own, table) == columns(native, table), table
@@ -73,16 +82,25 @@ def test_dcqcn_in_c_gives_the_bytes_of_the_native_scheme(tmp_path: Path, paramet
     assert (max(stages) > 2) == bool(parameters), "with short cycles there is Hyper-Active Increase"
 
 
+def test_a_method_draws_no_more_words_than_its_class_says(tmp_path: Path) -> None:
+    text = (EXAMPLES / "dcqcn.py").read_text()
+    (tmp_path / "more.py").write_text(text.replace('"by destination", 78, 1', '"by destination", 78, 0'))
+    with pytest.raises(penstock.ScenarioError, match="no random word is left: the class has draws = N") as ended:
+        scenario(f"{tmp_path}/more.py:Dcqcn").run(seed=1)
+    assert ended.value.file == str(tmp_path / "more.py") and ended.value.line is not None
+
+
 LATE = {"rpg_byte_reset": "30 KB", "rpg_time_reset": "200 us", "rpg_hai_rate": "60 Mbps"}
 """Parameters of QCN with which 8 ms have all stages of the increase."""
 
 
+@pytest.mark.parametrize("example", ["qcn.c", "qcn_802_1qau.py:Qcn"])
 @pytest.mark.parametrize("profile", [None, "pan-10g", "ieee-2010"])
 @pytest.mark.parametrize("parameters", [{}, LATE, LATE | {"timer_on": False}], ids=["default", "late", "untimed"])
-def test_qcn_in_c_gives_the_bytes_of_the_native_scheme(
-    tmp_path: Path, profile: str | None, parameters: dict[str, object]
+def test_qcn_of_a_file_gives_the_bytes_of_the_native_scheme(
+    tmp_path: Path, example: str, profile: str | None, parameters: dict[str, object]
 ) -> None:
-    library = build(EXAMPLES / "qcn.c", tmp_path)
+    location, called = located(example, "qcn", tmp_path)
 
     def run(scheme: str, name: str) -> penstock.Result:
         return scenario(
@@ -98,7 +116,7 @@ def test_qcn_in_c_gives_the_bytes_of_the_native_scheme(
             record={"interval": "20 us"},
         ).run(seed=1, profile=profile)
 
-    native, own = run("qcn", "qcn"), run(library, "qcn-c")
+    native, own = run("qcn", "qcn"), run(location, called)
     assert numbers(own) == numbers(native)
     for table in ("queues", "rates", "flows"):
         assert columns(own, table) == columns(native, table), table

@@ -1,11 +1,13 @@
 """Vector environments: single environments bit for bit, both kinds of automatic reset, threads, draws."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import SMALL
+from foreign_cases import EXAMPLES
 
-from penstock import ArgumentError, Scenario
+from penstock import ArgumentError, Scenario, ScenarioError
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -14,7 +16,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from penstock.gym import FlowRates, FlowRatesVector, HostRates, HostRatesVector
+from penstock.gym import FlowRates, FlowRatesVector, HostRates, HostRatesVector, PortThresholds
 
 STEP_S = 2e-3
 """Ten steps are an episode."""
@@ -92,6 +94,48 @@ def test_every_flow_of_every_run_is_an_entry() -> None:
         assert np.array_equal(found[:2], [*seen.values()])
         assert rewards[:2].tolist() == [*own.values()]
     assert truncated.all()
+
+
+FAILS = """import penstock
+
+
+class Fails(penstock.Scheme):
+    ecn = True
+
+    class CongestionPoint(penstock.CongestionPoint):
+        def mark(self, frame, octets):
+            if frame.seq > 300_000:
+                raise ValueError("far")
+            return False
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_in_a_scheme_has_its_line_on_any_thread(tmp_path: Path, threads: int) -> None:
+    (tmp_path / "fails.py").write_text(FAILS)
+    many = HostRatesVector(_none(), 3, step_s=STEP_S, scheme=f"{tmp_path}/fails.py:Fails", threads=threads)
+    for _ in range(2):
+        # Another episode of the same environment begins, and ends likewise.
+        many.reset(seed=1)
+        with pytest.raises(ScenarioError, match="ValueError: far") as raised:
+            for _ in range(10):
+                many.step(many.hold())
+        assert (raised.value.file, raised.value.line) == (f"{tmp_path}/fails.py", 10)
+        with pytest.raises(ScenarioError, match="ValueError: far"):
+            many.step(many.hold())
+
+
+def test_an_exception_in_a_scheme_ends_the_episode_of_ports(tmp_path: Path) -> None:
+    text = (EXAMPLES / "dcqcn.py").read_text()
+    (tmp_path / "fails.py").write_text(text.replace("self.marked += 1", 'raise ValueError("far")'))
+    base = _none().set("topology.star.buffer", "150 KB")
+    env = PortThresholds(base, step_s=STEP_S, scheme=f"{tmp_path}/fails.py:Dcqcn")
+    env.reset(seed=1)
+    with pytest.raises(ScenarioError, match="ValueError: far"):
+        for _ in range(10):
+            env.step({})
+    with pytest.raises(ValueError, match=r"reset\(\) begins another one"):
+        env.step({})
 
 
 def test_gymnasium_makes_them_by_name() -> None:

@@ -10,6 +10,11 @@
 
 int main(void)
 {
+    if (penstock_version() != PENSTOCK_VERSION) {
+        fprintf(stderr, "the library has version %" PRIu32 ", the header %u: build both from one release\n",
+                penstock_version(), PENSTOCK_VERSION);
+        return 1;
+    }
     char message[160];
     penstock_scheme *scheme;
     if (penstock_scheme_create("dcqcn", "profile = hpcc-100g", &scheme, message, sizeof message) != PENSTOCK_OK) {

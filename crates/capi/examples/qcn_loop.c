@@ -28,6 +28,11 @@ static void deliver(void *context, const penstock_signal *signal)
 
 int main(void)
 {
+    if (penstock_version() != PENSTOCK_VERSION) {
+        fprintf(stderr, "the library has version %" PRIu32 ", the header %u: build both from one release\n",
+                penstock_version(), PENSTOCK_VERSION);
+        return 1;
+    }
     char said[160];
     uint64_t random = 1;
     penstock_scheme *scheme;

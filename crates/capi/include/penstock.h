@@ -295,6 +295,26 @@ uint64_t penstock_token_bucket_octets(const penstock_token_bucket *bucket);
 /* `base` times a number in [1 - spread, 1 + spread) that `word` draws, rounded down; `spread_2_16` is in 2^16ths. */
 uint64_t penstock_jitter(uint64_t base, uint32_t spread_2_16, uint32_t word);
 
+/* The layout, which both sides check when they are built. */
+#ifdef __cplusplus
+#define PENSTOCK_CHECK(condition) static_assert(condition, #condition)
+#else
+#define PENSTOCK_CHECK(condition) _Static_assert(condition, #condition)
+#endif
+PENSTOCK_CHECK(sizeof(penstock_status) == 4);
+PENSTOCK_CHECK(sizeof(penstock_message) == 64 && offsetof(penstock_message, cp) == 8);
+PENSTOCK_CHECK(offsetof(penstock_message, time_ps) == 40 && offsetof(penstock_message, feedback) == 48);
+PENSTOCK_CHECK(sizeof(penstock_signal) == 80 && offsetof(penstock_signal, message) == 16);
+PENSTOCK_CHECK(sizeof(penstock_host) == 3 * sizeof(void *) && sizeof(penstock_label) == 16);
+PENSTOCK_CHECK(sizeof(penstock_release) == 24 && offsetof(penstock_release, last) == 16);
+PENSTOCK_CHECK(sizeof(penstock_frame) == 48 && offsetof(penstock_frame, weight) == 24);
+PENSTOCK_CHECK(offsetof(penstock_frame, label) == 32);
+PENSTOCK_CHECK(sizeof(penstock_queue) == 32 && offsetof(penstock_queue, frames) == 24);
+PENSTOCK_CHECK(sizeof(penstock_place) == 32 && sizeof(penstock_allowance) == 16);
+PENSTOCK_CHECK(sizeof(penstock_echo) == 8 && offsetof(penstock_echo, rx_buffer_level) == 5);
+PENSTOCK_CHECK(sizeof(penstock_ack) == 32 && offsetof(penstock_ack, echo) == 24);
+PENSTOCK_CHECK(sizeof(penstock_rate_state) == 48 && offsetof(penstock_rate_state, byte_stage) == 32);
+
 #ifdef __cplusplus
 }
 #endif

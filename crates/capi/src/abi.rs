@@ -1,12 +1,27 @@
 //! The structures that cross the border, with their conversions. `include/penstock.h` has the same, and a test compares sizes and offsets.
 
 use core::ffi::c_void;
+use core::mem::offset_of;
 
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::{self as schemes, BitRate, Class, CpId, Duration, FlowKey, Instant, Octets, Report, To};
 
 /// Version of the interface. A change that breaks a caller raises it.
 pub const VERSION: u32 = 1;
+
+// The layout, which the header checks likewise where it is compiled.
+const _: () = {
+    assert!(size_of::<Status>() == 4);
+    assert!(size_of::<Message>() == 64 && offset_of!(Message, time_ps) == 40 && offset_of!(Message, feedback) == 48);
+    assert!(size_of::<Signal>() == 80 && offset_of!(Signal, message) == 16);
+    assert!(size_of::<Host>() == 3 * size_of::<*const ()>() && size_of::<Label>() == 16);
+    assert!(size_of::<Release>() == 24 && offset_of!(Release, last) == 16);
+    assert!(size_of::<Frame>() == 48 && offset_of!(Frame, weight) == 24 && offset_of!(Frame, label) == 32);
+    assert!(size_of::<Queue>() == 32 && offset_of!(Queue, frames) == 24);
+    assert!(size_of::<Place>() == 32 && size_of::<Allowance>() == 16);
+    assert!(size_of::<Echo>() == 8 && offset_of!(Echo, rx_buffer_level) == 5);
+    assert!(size_of::<Ack>() == 32 && offset_of!(Ack, echo) == 24);
+};
 
 /// No time, no window: the largest number.
 pub(crate) const NONE: u64 = u64::MAX;

@@ -22,6 +22,11 @@ static void check(penstock_engine_status status)
 
 int main(void)
 {
+    if (penstock_engine_version() != PENSTOCK_ENGINE_VERSION) {
+        fprintf(stderr, "the library has version %" PRIu32 ", the header %u: build both from one release\n",
+                penstock_engine_version(), PENSTOCK_ENGINE_VERSION);
+        return 1;
+    }
     check(penstock_engine_create(SCENARIO, "all-to-all", NULL, &engine));
     uint32_t hosts = penstock_engine_ranks(engine), *left = calloc(hosts, sizeof *left);
     for (uint32_t from = 0; from < hosts; from++)

@@ -29,6 +29,7 @@
 #ifndef PENSTOCK_ENGINE_H
 #define PENSTOCK_ENGINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -104,6 +105,16 @@ const char *penstock_engine_summary(const penstock_engine *engine);
 
 /* The error of the last call that failed, in words; never null, empty before. */
 const char *penstock_engine_error(const penstock_engine *engine);
+
+/* The layout, which both sides check when they are built. */
+#ifdef __cplusplus
+#define PENSTOCK_ENGINE_CHECK(condition) static_assert(condition, #condition)
+#else
+#define PENSTOCK_ENGINE_CHECK(condition) _Static_assert(condition, #condition)
+#endif
+PENSTOCK_ENGINE_CHECK(sizeof(penstock_engine_status) == 4);
+PENSTOCK_ENGINE_CHECK(sizeof(penstock_engine_event) == 24 && offsetof(penstock_engine_event, id) == 8);
+PENSTOCK_ENGINE_CHECK(offsetof(penstock_engine_event, time_ps) == 16);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::ffi::{CStr, CString};
+use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -48,6 +49,12 @@ pub struct Event {
     /// When.
     pub time_ps: u64,
 }
+
+// The layout, which the header checks likewise where it is compiled.
+const _: () = {
+    assert!(size_of::<Status>() == 4);
+    assert!(size_of::<Event>() == 24 && offset_of!(Event, id) == 8 && offset_of!(Event, time_ps) == 16);
+};
 
 /// An engine. (`penstock_engine`)
 pub struct Engine {

@@ -7,14 +7,15 @@ mod hosts;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use penstock_runner::{NotFree, Pauses, RunError};
+use penstock_runner::{NotFree, Pauses};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{NodeId, PortId};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::errors::{output_error, scenario_error};
+use crate::errors::scenario_error;
+use crate::foreign;
 use crate::scenario::{PyScenario, Seed, chosen};
 use crew::{Crew, Items};
 use flows::{FlowRules, Flows, WIDTH};
@@ -51,7 +52,8 @@ struct Place {
     seen: Vec<f64>,
     rewards: Vec<f64>,
     flags: Vec<u8>,
-    failed: Option<RunError>,
+    /// What ended the run before its end: each step says so until another run begins.
+    failed: Option<PyErr>,
 }
 
 /// The numbers of all runs, in arrays as Python has them.
@@ -139,7 +141,7 @@ impl PyAgents {
             Rules::Hosts(rules) => py.detach(|| Hosts::new(plan, rules)).map(|own| Ok(Task::Hosts(own))),
             Rules::Flows(rules) => py.detach(|| Flows::new(plan, rules)).map(|own| own.map(Task::Flows)),
         };
-        let task = task.map_err(|error| output_error(&error))?.map_err(|error| not_free(error, name))?;
+        let task = task.map_err(|error| foreign::run_error(py, &error))?.map_err(|error| not_free(error, name))?;
         self.place(place)?.begin(task, self.crew.work().step);
         Ok(())
     }
@@ -293,9 +295,9 @@ impl PyAgents {
         numbers.rewards.clear();
         numbers.flags.clear();
         for own in self.places() {
-            let mut own = lock(own);
-            if let Some(error) = own.failed.take() {
-                return Err(output_error(&error));
+            let own = lock(own);
+            if let Some(error) = &own.failed {
+                return Err(error.clone_ref(py));
             }
             numbers.seen.extend_from_slice(&own.seen);
             numbers.rewards.extend_from_slice(&own.rewards);
@@ -346,14 +348,14 @@ impl Place {
                 own.observe(&mut self.seen);
             }
         }
-        self.task = Some(task);
+        (self.task, self.failed) = (Some(task), None);
     }
 
     /// Takes a step of a run that has not ended.
     fn step(&mut self, step: Duration) {
         let Self { task, actions, seen, rewards, flags, failed } = self;
-        let Some(task) = task.as_mut().filter(|task| !task.stepper().is_over()) else { return };
-        let result = match task {
+        let Some(running) = task.as_mut().filter(|task| !task.stepper().is_over()) else { return };
+        let result = match running {
             Task::Hosts(own) => own.step(actions, step, seen).map(|reward| {
                 rewards[0] = reward;
                 flags[0] = DUE | run_flags(own.stepper.is_over(), own.is_complete());
@@ -365,7 +367,11 @@ impl Place {
                 }
             }),
         };
-        *failed = result.err();
+        if let Err(error) = result {
+            // The exception of a scheme's method is of this thread.
+            *failed = Some(Python::attach(|py| foreign::run_error(py, &error)));
+            *task = None;
+        }
     }
 }
 

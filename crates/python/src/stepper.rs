@@ -50,9 +50,13 @@ impl PyStepper {
     fn advance(&self, py: Python<'_>, step_s: f64) -> PyResult<()> {
         let step = Duration((step_s.max(0.0) * 1e12).round() as u64);
         py.detach(|| {
-            self.with(|own| {
-                let failed = |error| Python::attach(|py| foreign::run_error(py, &error));
-                own.advance(own.now() + step).map_err(failed)
+            let mut own = self.lock();
+            let run = own.as_mut().ok_or_else(ended)?;
+            let advanced = run.advance(run.now() + step);
+            advanced.map_err(|error| {
+                // A scheme that has failed is called no more.
+                *own = None;
+                Python::attach(|py| foreign::run_error(py, &error))
             })
         })
     }

@@ -141,6 +141,18 @@ void all(const std::string& toml) {
         sent.then = [] {};
     }
     {
+        // The run ends with the last rank that has finished, and not with the first.
+        Pair pair(toml);
+        Note first{"first", [&pair] { pair.zero.sim_notify_finished(); }};
+        pair.after(1e3L, first);
+        refuses("one rank alone", "1 of 2 ranks have not finished", [&] { pair.fabric.run(); });
+        pair.after(2e3L, a);
+        Note last{"last", [&pair] { pair.one.sim_notify_finished(); }};
+        pair.after(3e3L, last);
+        pair.fabric.run();
+        expect("all ranks", {"first", "a", "last"});
+    }
+    {
         // A workload that waits for octets that nobody sends, one that its scenario's duration ends, and wrong calls.
         Pair pair(toml);
         pair.receive(100, 9, a);

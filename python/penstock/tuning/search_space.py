@@ -73,19 +73,21 @@ def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: 
     Args:
         own: the scenario's configuration.
         standard: the standard's parameters.
-        keys: ``KEY`` or ``KEY=A..B``, such as ``schemes.qcn.w=1..8`` or ``w``; none for all that are usually tuned.
+        keys: ``KEY`` or ``KEY=A..B``, such as ``schemes.qcn.w=1..8`` or ``w``; none for all that are usually tuned, and
+            for all numbers of a scheme of a file.
 
     Raises:
         UnsuitedScenarioError: the scheme has nothing to tune, a key is none of its numbers, or its bounds are illegal.
     """
     known = about(own.scheme)
-    if not known["tuned"]:
+    numbers = {p["name"]: p for p in known["parameters"] if p["minimum"] is not None}
+    if not numbers:
         raise UnsuitedScenarioError(
             f"{own.scheme} has nothing to tune", "name a scheme that has parameters: scheme=NAME"
         )
-    numbers = {p["name"]: p for p in known["parameters"] if p["minimum"] is not None}
     if not keys:
-        usual = [numbers[group[0]] for group in known["tuned"]]
+        # A scheme of a file does not say which of them are usually tuned.
+        usual = [numbers[group[0]] for group in known["tuned"]] or list(numbers.values())
         found = [_usual(own, p, standard) for p in usual if _idle(own, p) is None and own.number(p["name"]) > 0]
     else:
         found = [_asked(own, key, numbers, standard) for key in keys]

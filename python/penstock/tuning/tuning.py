@@ -445,7 +445,7 @@ def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scen
     if scheme is not None:
         copy.set("scheme", scheme)
     if profile is not None:
-        copy.set(f"schemes.{scheme or copy.scheme}.profile", profile)
+        copy.set(f"schemes.{about(scheme or copy.scheme)['name']}.profile", profile)
     return copy
 
 

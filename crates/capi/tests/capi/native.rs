@@ -243,8 +243,10 @@ fn every_scheme_answers_as_its_native_state_machine() {
         "fqcn",
         "smcc",
         "dcqcn",
+        "dcqcn-window",
         "timely",
         "dctcp",
+        "theta-powertcp",
         "nscc",
     ];
     assert_eq!(whole, expected, "schemes whose three points are offered");

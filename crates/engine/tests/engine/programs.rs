@@ -132,6 +132,28 @@ fn sanitizers_find_what_is_wrong() {
     assert!(String::from_utf8_lossy(&done.stderr).contains("ERROR: AddressSanitizer"));
 }
 
+/// A program that was compiled for another version ends with a sentence, in C and as the front end of ASTRA-sim.
+#[test]
+fn a_library_of_another_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = "#include \"penstock_engine.h\"\n#undef PENSTOCK_ENGINE_VERSION\n#define PENSTOCK_ENGINE_VERSION 2u\n";
+    let example = include_str!("../../examples/all_to_all.c").replace("#include \"penstock_engine.h\"\n", newer);
+    let front_end = format!(
+        "{newer}#include \"PenstockNetwork.cc\"\n#include <iostream>\n\
+         int main() {{ try {{ penstock::Fabric fabric(\"\", \"test\", nullptr); }}\
+         catch (const std::exception& error) {{ std::cerr << error.what(); return 1; }} return 0; }}\n"
+    );
+    for (name, text) in [("newer.c", example), ("newer.cc", front_end)] {
+        let source = file(folder.path(), name, &text);
+        let done = output(&compile(&name.replace('.', "-"), &[&source]), &[]);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(
+            !done.status.success() && said.contains("version 1, ") && said.contains("header 2: build both"),
+            "{said}"
+        );
+    }
+}
+
 /// The front end of ASTRA-sim matches sends and receives as streams of octets, and says why it stops.
 #[test]
 fn the_front_end_matches_streams_of_octets() {

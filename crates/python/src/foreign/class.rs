@@ -47,6 +47,8 @@ pub(super) struct Class {
     pub(super) parameters: &'static [Parameter],
     /// Its methods get random words.
     pub(super) random: bool,
+    /// The most words that a method draws by itself.
+    pub(super) draws: usize,
     /// Its frames carry the mark of ECN.
     pub(super) ecn: bool,
 }

@@ -117,7 +117,7 @@ extern "C" fn cp_on_arrival(cp: &mut u64, at: &mut Call<'_>, frame: &mut Frame<'
 
 extern "C" fn cp_mark(cp: &mut u64, at: &mut Call<'_>, frame: &mut Frame<'_>, len: u64) -> u32 {
     let seen = (PyFrame::new(at.now, frame, random(*cp, at)), len);
-    let marked = call(*cp, "mark", |_| Ok(seen), |answer| answer.is_truthy(), After::Nothing).unwrap_or(false);
+    let marked = call(*cp, "mark", |_| Ok(seen), |answer| answer.is_truthy(), After::Drawn(at)).unwrap_or(false);
     if marked {
         frame.tag.marked = 1;
         // That of a source that nothing controls has no label yet.

@@ -31,6 +31,7 @@ struct Entry {
     echo_octets: u16,
     signal_octets: u16,
     random: bool,
+    draws: usize,
     ecn: bool,
 }
 
@@ -68,10 +69,10 @@ pub(super) fn class(location: &str) -> Result<&'static Definition, Refusal> {
             let own = &entry.methods[role as usize];
             role.methods().iter().map(|method| own.iter().any(|own| own == method)).collect()
         });
-        let (random, ecn) = (entry.random, entry.ecn);
+        let (random, draws, ecn) = (entry.random, entry.draws, entry.ecn);
         let definition = definition(entry, &has, classes.len() as u64, location)?;
         let parameters = definition.info.parameters;
-        let kept = Class { location: location.to_owned(), roles, has, parameters, random, ecn };
+        let kept = Class { location: location.to_owned(), roles, has, parameters, random, draws, ecn };
         classes.push((Arc::new(kept), class, definition));
         Ok(definition)
     })

@@ -112,6 +112,16 @@ impl Point {
         timeout.extract().map_err(|_| PyValueError::new_err(format!("timeout is {timeout}: a time in ps, or None")))
     }
 
+    /// Hands the object words of the point's stream, as many as a method may draw. Those that are left are the next method's: their sequence
+    /// is that of a point which draws when it needs one.
+    fn offer_words(&self, py: Python<'_>, call: &mut Call<'_>) -> PyResult<()> {
+        let words = self.object.bind(py).getattr(intern!(py, "_words"))?.cast_into::<PyList>()?;
+        for _ in words.len()..self.class.draws {
+            words.append((call.draw)(call))?;
+        }
+        Ok(())
+    }
+
     /// Sends the signals that the object has gathered.
     fn send(&self, py: Python<'_>, call: &mut Call<'_>) -> PyResult<()> {
         let list = self.object.bind(py).getattr(intern!(py, "_signals"))?.cast_into::<PyList>()?;
@@ -149,6 +159,7 @@ fn with<R>(number: u64, name: &str, call: impl FnOnce(Python<'_>, &Point) -> PyR
 /// What a method's answer goes to, besides the object's own fields.
 pub(super) enum After<'a, 'b> {
     Nothing,
+    Drawn(&'a mut Call<'b>),
     Timer(&'a mut u64),
     Limits(&'a mut Limits),
     SignalsAndTimer(&'a mut Call<'b>, &'a mut u64),
@@ -156,9 +167,21 @@ pub(super) enum After<'a, 'b> {
 }
 
 impl After<'_, '_> {
+    /// Words for a class that draws, before its method is called.
+    fn offer_words(&mut self, py: Python<'_>, point: &Point) -> PyResult<()> {
+        match self {
+            Self::Drawn(call) | Self::SignalsAndTimer(call, _) | Self::SignalsAndLimits(call, _)
+                if point.class.draws > 0 =>
+            {
+                point.offer_words(py, call)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn take(self, py: Python<'_>, point: &Point) -> PyResult<()> {
         match self {
-            Self::Nothing => {}
+            Self::Nothing | Self::Drawn(_) => {}
             Self::Timer(timeout) => *timeout = point.read_timeout(py)?,
             Self::Limits(limits) => point.read_limits(py, limits)?,
             Self::SignalsAndTimer(call, timeout) => {
@@ -180,7 +203,7 @@ pub(super) fn call<A, R>(
     name: &'static str,
     arguments: impl FnOnce(Python<'_>) -> PyResult<A>,
     answer: impl FnOnce(Bound<'_, PyAny>) -> PyResult<R>,
-    after: After<'_, '_>,
+    mut after: After<'_, '_>,
 ) -> Option<R>
 where
     A: for<'py> pyo3::call::PyCallArgs<'py>,
@@ -191,6 +214,7 @@ where
             // One that the method does not set again is off.
             point.object.setattr(py, intern!(py, "timeout"), py.None())?;
         }
+        after.offer_words(py, point)?;
         let answer = answer(method.bind(py).call1(arguments(py)?)?)?;
         after.take(py, point)?;
         Ok(answer)
@@ -198,13 +222,18 @@ where
 }
 
 /// Calls the method of a timer that has run out at `now`: the timer is cleared first, and is set to a later time or to none.
-pub(super) fn run_out<A>(number: u64, now: u64, arguments: impl FnOnce(Python<'_>) -> PyResult<A>, after: After<'_, '_>)
-where
+pub(super) fn run_out<A>(
+    number: u64,
+    now: u64,
+    arguments: impl FnOnce(Python<'_>) -> PyResult<A>,
+    mut after: After<'_, '_>,
+) where
     A: for<'py> pyo3::call::PyCallArgs<'py>,
 {
     with(number, "on_timer", |py, point| {
         point.object.bind(py).setattr(intern!(py, "timeout"), py.None())?;
         let method = point.method("on_timer").expect("a function is in the table where the class has the method");
+        after.offer_words(py, point)?;
         method.bind(py).call1(arguments(py)?)?;
         after.take(py, point)?;
         match point.read_timeout(py)? {
