@@ -24,17 +24,17 @@ const TURN = 137.5;
 /** What the plot of rates shows. */
 export type Rates = "throughput" | "allowed";
 
-/** A number with a prefix of the SI, for the ticks of an axis. */
-export function short(value: number): string {
+/** A number with a prefix of the SI, its own or that of the number beside it, for the ticks of an axis. */
+export function short(value: number, beside = value): string {
   const prefixes = ["p", "n", "µ", "m", "", "k", "M", "G", "T"];
   if (value === 0) return "0";
-  const step = Math.min(4, Math.max(-4, Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)));
+  const step = Math.min(4, Math.max(-4, Math.floor(Math.log10(Math.abs(beside)) / 3 + 1e-9)));
   return `${Number((value / 10 ** (3 * step)).toPrecision(4))}${prefixes[step + 4] ?? ""}`;
 }
 
-/** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s". */
-export function quantity(value: number, unit: "octets" | "bit/s" | "s"): string {
-  const text = short(Number((unit === "octets" ? Math.round(value) : value).toPrecision(3)));
+/** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s"; with the prefix of the quantity beside it. */
+export function quantity(value: number, unit: "octets" | "bit/s" | "s", beside = value): string {
+  const text = short(Number((unit === "octets" ? Math.round(value) : value).toPrecision(3)), beside);
   const prefix = text.match(/[^\d.e+-]$/)?.[0] ?? "";
   const number = text.slice(0, text.length - prefix.length);
   if (unit === "octets") return prefix === "" ? `${number} octets` : `${number} ${prefix.toUpperCase()}B`;
@@ -333,7 +333,11 @@ export class Plots {
     ];
     // Rates are those of flows that the scenario lists.
     const drawn = kinds.filter(({ kind }) => kind.name !== "rates" || series.plan.flows.length > 0);
-    this.plots = drawn.map(({ kind, words }) => ({ plot: new Plot(place.appendChild(document.createElement("div")), kind, series, scales), words }));
+    this.plots = drawn.map(({ kind, words }) => {
+      const box = place.appendChild(document.createElement("div"));
+      box.dataset["plot"] = kind.name;
+      return { plot: new Plot(box, kind, series, scales), words };
+    });
   }
 
   measure(): void {
