@@ -3,8 +3,9 @@
     python tools/lesson_notebooks.py            after a lesson has changed
     python tools/lesson_notebooks.py --check    says which notebook is not what its lesson makes; `make lint` asks
 
-A notebook has the lesson's texts, runs its scenarios with the library and draws them, opens the laboratory, and simulates the answer
-of the question that its reader gives. It holds no outputs: its reader runs it. The functions that it calls are in penstock.lab.lessons.
+A notebook has the lesson's texts, runs its scenarios with the library and draws them, opens the laboratory, and
+simulates the answer of the question that its reader gives. It holds no outputs: its reader runs it. The functions that
+it calls are in penstock.lab.lessons.
 """
 
 import json
@@ -29,7 +30,10 @@ def main() -> int:
     check = sys.argv[1:] == ["--check"]
     wrong = []
     NOTEBOOKS.mkdir(exist_ok=True)
-    texts = {f"{path.stem}.ipynb": notebook(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(LESSONS.glob("*.json"))}
+    texts = {
+        f"{path.stem}.ipynb": notebook(json.loads(path.read_text(encoding="utf-8")))
+        for path in sorted(LESSONS.glob("*.json"))
+    }
     for name, text in texts.items():
         target = NOTEBOOKS / name
         if not check:
@@ -135,11 +139,14 @@ def estimate(given: dict[str, Any]) -> list[dict[str, Any]]:
 def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the cells of a question: its choices, and the cell that simulates the answer and says why."""
     choices = "\n".join(f"- {letter}: {own['text']}" for letter, own in zip(_LETTERS, asked["choices"], strict=False))
+    schemes = [{"scheme": run["scheme"]} if "scheme" in run else {} for run in asked["runs"]]
     runs = [
-        f"        {label(asked, place)!r}: {scenario_of(run, **({'scheme': run['scheme']} if 'scheme' in run else {}))},"
+        f"        {label(asked, place)!r}: {scenario_of(run, **schemes[place])},"
         for place, run in enumerate(asked["runs"])
     ]
-    ranges = [f"        ({own['text']!r}, {own.get('from', '-inf')}, {own.get('to', 'inf')})," for own in asked["choices"]]
+    ranges = [
+        f"        ({own['text']!r}, {own.get('from', '-inf')}, {own.get('to', 'inf')})," for own in asked["choices"]
+    ]
     lines = [
         "question = Question(",
         "    runs={",
@@ -156,7 +163,10 @@ def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
         ")",
         'question.answer("a")  # your choice',
     ]
-    return [prose(f"## {asked['text']}\n\n{choices}\n\nChoose one, and run the cell: the simulation knows."), code("\n".join(lines))]
+    return [
+        prose(f"## {asked['text']}\n\n{choices}\n\nChoose one, and run the cell: the simulation knows."),
+        code("\n".join(lines)),
+    ]
 
 
 def label(asked: dict[str, Any], place: int) -> str:

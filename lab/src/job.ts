@@ -44,7 +44,7 @@ export function showCompared(list: HTMLSelectElement, compare: string | null): v
   list.querySelector("[data-added]")?.remove();
   list.value = compare ?? "";
   if (compare === null || list.value === compare) return;
-  const option = new Option(compare.replace(/[^&]*\.(\w+)=/g, "$1 "), compare);
+  const option = new Option(compare.replace(/[^&]*?(\w+)\.(\w+)=/g, "$1 $2 "), compare);
   option.dataset["added"] = "";
   list.append(option);
   list.value = compare;
@@ -55,11 +55,12 @@ export function keysOf(compare: string | null): string[] {
   return Object.keys((compare === null ? null : setting(compare)) ?? {}).filter((key) => key !== BALANCING_KEY);
 }
 
-/** A key of a run and its value, as a reader knows them: "link_delay 500 us". */
+/** A key of a run and its value, as a reader knows them: "watchdog after 1 ms" of pfc.watchdog.after. */
 export function valueOf(series: Series, key: string): string {
-  const name = key.split(".").at(-1) ?? key;
-  const found = new RegExp(`^${name} = "?([^"\n]*)"?$`, "m").exec(series.description.resolved);
-  return `${name} ${found?.[1] ?? "by default"}`;
+  const parts = key.split(".");
+  const [section, name] = [parts.slice(0, -1).join("\\."), parts.at(-1) ?? ""];
+  const found = new RegExp(`^\\[${section}\\]$(?:\\n(?!\\[).*)*?\\n${name} = "?([^"\\n]*)"?$`, "m").exec(series.description.resolved);
+  return `${parts.slice(-2).join(" ")} ${found?.[1] ?? "by default"}`;
 }
 
 /** The choices of load balancing to compare with. */

@@ -17,7 +17,7 @@ const MOST_FLIGHTS = 24;
 /** Half the width and height of the drawing of a queue, and how far it stands from its switch. */
 const GAUGE = { x: 7, y: 17, near: 34, far: 46 };
 /** Longer names stand below their node. */
-const SHORT_NAME = 4;
+const SHORT_NAME = 3;
 
 /** The signs of the drawing, for its legend. */
 const LEGEND: [string, string][] = [

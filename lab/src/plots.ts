@@ -125,7 +125,7 @@ class Plot {
         },
         axes: [
           { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26, gap: 2 },
-          { ...axis, values: (_plot, values) => values.map(ticks), size: 52, space: 26 },
+          { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52, space: 26 },
         ],
         series: [
           {},
@@ -201,14 +201,17 @@ class Plot {
       pen.lineTo(x, bbox.top + bbox.height);
       pen.stroke();
     }
-    let below = Infinity;
     const last = (i: number) => this.plot.data[i + 1]?.at(-1) ?? null;
     const named = this.kind.lines.map((line, i) => ({ line, value: last(i) })).filter(({ line, value }) => line.named && value !== null);
     named.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
-    for (const { line, value } of named) {
-      below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ratio);
+    let below = Infinity;
+    const heights = named.map(({ value }) => (below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ratio)));
+    // Names of lines that lie on one another grow upwards; those that would leave the plot at the top push the others down.
+    let above = bbox.top - APART * ratio;
+    for (let i = heights.length - 1; i >= 0; i -= 1) heights[i] = above = Math.max(heights[i] ?? 0, above + APART * ratio);
+    for (const [i, { line }] of named.entries()) {
       pen.fillStyle = line.colour;
-      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, below, (MARGIN - 6) * ratio);
+      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, heights[i] ?? 0, (MARGIN - 6) * ratio);
     }
     pen.restore();
   }

@@ -6,7 +6,7 @@ import type { Summary } from "./types";
 import type { RunView } from "./view";
 
 /** Simulated seconds a second. */
-export const SPEEDS = [1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+export const SPEEDS = [1e-5, 3e-5, 1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
 /** A simulated time for the eye. */
 export function clock(now_s: number): string {

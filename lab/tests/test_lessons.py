@@ -139,7 +139,9 @@ def test_a_link_and_a_reload_keep_the_lesson_and_its_step(
     for _ in range(step):
         tour.locator(".next").click()
     at_end = step == len(lesson["steps"])
-    text = lesson["question"]["text"] if at_end else plain(lesson["steps"][step]["text"])
+    text = (
+        lesson["question"]["text"] if at_end else plain(lesson["steps"][step]["text"])
+    )
     expect(tour).to_contain_text(text)
     # What the reader changes is kept, and the step does not take it back.
     page.locator("#compare").select_option("bcn")
@@ -240,3 +242,113 @@ def test_pauses_spread_over_the_tree_and_a_ring_stands_still(lab: Watched) -> No
     lab.page.wait_for_timeout(1500)
     use = lab.page.locator(".plots [role=img]").nth(2)
     expect(use).to_have_attribute("aria-label", re.compile(": 0 per cent"))
+
+
+@pytest.mark.parametrize(
+    ("written", "verdict", "lost"),
+    [
+        # 1499 + 12.5 x 500 x 2 + 1500 + 64 + 12.5 x 2000 + 1500 - 1 octets, by hand.
+        ("42062", "Right. The planner has 42062 octets", "frames lost: 0"),
+        ("42 KB", "Right.", "frames lost: 0"),
+        ("20 KB", "Not so. The planner has 42062 octets", "frames lost: 8143"),
+    ],
+)
+def test_a_headroom_by_hand_is_held_to_the_planner_and_to_a_run(
+    lab: Watched, written: str, verdict: str, lost: str
+) -> None:
+    lab.open()
+    at_step(lab, "Headroom", 1)
+    said = lab.page.locator(".task .verdict")
+    lab.page.locator(".task input").fill(written)
+    lab.page.locator(".task .check").click()
+    expect(said).to_contain_text(verdict, timeout=240_000)
+    expect(said).to_contain_text(lost)
+
+
+@pytest.mark.parametrize("written", ["", "much", "-3 KB", "12 KB s"])
+def test_a_headroom_that_is_none_is_refused(lab: Watched, written: str) -> None:
+    lab.open()
+    at_step(lab, "Headroom", 1)
+    lab.page.locator(".task input").fill(written)
+    lab.page.locator(".task .check").click()
+    said = lab.page.locator(".task .verdict")
+    expect(said).not_to_contain_text("The simulation runs")
+    expect(said).not_to_be_empty()
+    expect(said).not_to_contain_text("planner")
+    expect(lab.page.locator(".task .check")).to_be_enabled()
+
+
+def test_a_task_with_one_slider_refuses_other_changes_and_takes_them_back(
+    lab: Watched,
+) -> None:
+    lab.open()
+    at_step(lab, "DCTCP", 1)
+    page = lab.page
+    said = page.locator(".task .verdict")
+    page.locator("#parameter-k").fill("12 KB")
+    page.locator("#parameter-k").press("Enter")
+    expect(page.locator("#text")).to_have_value(re.compile('k = "12 KB"'))
+    page.locator("#parameter-g_inverse").evaluate(
+        "(box) => { box.value = '8'; box.dispatchEvent(new Event('change')); }"
+    )
+    expect(page.locator("#text")).to_have_value(re.compile("g_inverse = 8"))
+    page.locator(".task .check").click()
+    expect(said).to_contain_text("only k may change, and g_inverse did too")
+    expect(said).to_contain_text("Not yet.")
+    page.locator(".task .again").click()
+    expect(page.locator("#text")).not_to_have_value(re.compile("g_inverse"))
+
+
+def test_words_in_a_frame_set_keys_and_the_slowest_answer_is_among_the_numbers(
+    lab: Watched,
+) -> None:
+    lab.open()
+    at_step(lab, "Incast", 1)
+    page = lab.page
+    page.locator("#tour .sets", has_text="16").click()
+    expect(page.locator("svg.network")).to_have_attribute(
+        "aria-label", "The network: 18 nodes"
+    )
+    lab.run_to_end()
+    # 16 answers of 64 KB: 1 MB at 10 Gb/s.
+    expect(page.locator(".numbers")).to_contain_text("complete 16 of 16")
+    expect(page.locator(".numbers")).to_contain_text(re.compile(r"slowest 8\d\d µs"))
+
+
+def test_runs_that_differ_in_a_key_stand_side_by_side_with_their_values(
+    lab: Watched,
+) -> None:
+    lab.open()
+    at_step(lab, "Why QCN swings", 0)
+    expect(lab.page.locator(".run h2")).to_have_text(
+        ["star link_delay 50 us — qcn", "star link_delay 500 us — qcn"]
+    )
+    expect(lab.page.locator("#compare option:checked")).to_have_text(
+        "star link_delay 500 us"
+    )
+    lab.page.locator("#compare").select_option("bcn")
+    expect(lab.page.locator(".run h2").last).to_contain_text("bcn")
+    expect(lab.page.locator("#compare [data-added]")).to_have_count(0)
+
+
+def test_the_plane_of_two_rates_comes_to_the_diagonal_under_aimd_and_not_under_smcc(
+    lab: Watched,
+) -> None:
+    lab.open()
+    shares = []
+    for step in (0, 2):
+        at_step(lab, "AIMD", step)
+        lab.page.locator("canvas.plane").wait_for()
+        lab.page.locator("#end").click()
+        lab.page.locator("#summary", has_text="scenario").wait_for(timeout=300_000)
+        lab.page.wait_for_timeout(1500)
+        words = lab.page.locator("canvas.plane").get_attribute("aria-label") or ""
+        one, other = (
+            float(number) * (1000 if unit == "M" else 1)
+            for number, unit in re.findall(r"gets ([\d.]+) ([kM])b/s", words)
+        )
+        shares.append(min(one, other) / max(one, other))
+        lab.page.locator("#lesson").select_option("")
+    fair, unfair = shares
+    assert unfair < 0.1
+    assert fair > 0.8

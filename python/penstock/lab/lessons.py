@@ -1,7 +1,7 @@
-"""The lessons of the laboratory in a notebook: scenarios with keys set, questions whose answers are simulated, tasks that a run is judged by.
+"""Lessons in a notebook: scenarios with keys set, questions whose answers are simulated, tasks that a run is judged by.
 
-``tools/lesson_notebooks.py`` writes the notebooks, which call this module. The page has the same in ``lab/src/quiz.ts`` and
-``lab/src/task.ts``.
+``tools/lesson_notebooks.py`` writes the notebooks, which call this module. The page has the same in ``lab/src/quiz.ts``
+and ``lab/src/task.ts``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,8 +68,8 @@ class Question:
         path: path to a number of each summary.
         name: name of the number.
         unit: its unit.
-        measure: ``value`` of the first run, ``second``, ``ratio`` of the second number to the first, or the run with the ``largest`` or
-            ``smallest``.
+        measure: ``value`` of the first run, or ``second``; ``ratio`` of the second number to the first; or the run with
+            the ``largest`` or ``smallest``.
         choices: texts, with the range that makes each right: from this up to below that.
         why: the reason, for after the answer.
     """
