@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 Unit = Literal["", "%", "bit/s", "octets", "s"]
 """The unit of a number: ``%`` of a part of one, ``""`` of an index or a count."""
 
+Measure = Literal["value", "second", "ratio", "largest", "smallest"]
+"""What decides on the right choice."""
+
 
 def prepared(name: str, keys: Mapping[str, str]) -> Scenario:
     """Return a scenario of the library with some of its keys set.
 
     Raises:
-        ScenarioError: no scenario has this name, or a key or its value is wrong.
+        ScenarioError: no scenario has this name, or a key leads nowhere.
     """
     scenario = Scenario.named(name)
     for key, value in keys.items():
@@ -78,7 +81,7 @@ class Question:
     path: Sequence[str]
     name: str
     unit: Unit
-    measure: Literal["value", "second", "ratio", "largest", "smallest"]
+    measure: Measure
     choices: Sequence[tuple[str, float, float]]
     why: str
 
