@@ -9,6 +9,7 @@ from conftest import Watched, packed
 from penstock import Scenario
 from penstock.lab import PAGE
 from playwright.sync_api import Locator, expect
+from test_looks import faults
 
 LESSONS = json.loads((PAGE / "lessons.json").read_text())
 # The words for ways of load balancing.
@@ -65,6 +66,23 @@ def test_a_lesson_comes_to_its_end(lab: Watched, number: int) -> None:
         expect(tour.locator(".next")).to_be_disabled()
     page.locator("#lesson").select_option("")
     expect(tour).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_lesson_can_be_used_by_everyone(lab: Watched, theme: str) -> None:
+    lab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    lab.open()
+    at_step(lab, "Incast", 2)
+    tour = lab.page.locator("#tour")
+    tour.locator(".check").click()
+    expect(tour.locator(".verdict .bad")).to_have_count(1, timeout=240_000)
+    assert faults(lab) == []
+    tour.locator(".next").click()
+    tour.locator(".next").click()
+    tour.get_by_label("most of them").check()
+    tour.locator(".simulate").click()
+    expect(tour.locator(".bars")).to_be_visible(timeout=240_000)
+    assert faults(lab) == []
 
 
 def assert_names_point_at_the_page(lab: Watched, step: dict[str, Any]) -> None:
