@@ -1,8 +1,10 @@
 """Lessons in notebooks: what a question, a task and their texts make of a run."""
 
 import json
+import re
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +91,13 @@ def test_numbers_have_their_units() -> None:
     assert written(0.0874, "s") == "87.4 ms"
 
 
+def assert_names_are_there(text: str, plan: dict[str, Any]) -> None:
+    """The ports and the nodes that a text points at are those of the run beside it."""
+    nodes = [node["name"] for node in plan["nodes"]]
+    for kind, name in re.findall(r"\]\(#(port|node) ([^)]+)\)", text):
+        assert name in (plan["queues"] if kind == "port" else nodes), text
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_scenarios_of_a_lesson_can_be_planned(path: Path) -> None:
     lesson = json.loads(path.read_text(encoding="utf-8"))
@@ -98,7 +107,8 @@ def test_the_scenarios_of_a_lesson_can_be_planned(path: Path) -> None:
     ]
     assert settings
     for setting in settings:
-        lessons.prepared(setting["scenario"], setting.get("set", {})).describe()
+        plan = lessons.prepared(setting["scenario"], setting.get("set", {})).describe()
+        assert_names_are_there(setting.get("text", ""), plan)
     for asked_for in questions:
         if asked_for["measure"] in ("largest", "smallest"):
             assert len(asked_for["choices"]) == len(asked_for["runs"])
