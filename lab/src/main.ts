@@ -8,7 +8,7 @@ import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
 import { save } from "./exports";
 import { address, inNotebook, keep } from "./files";
-import { comparisons, JobControls, setting } from "./job";
+import { comparisons, JobControls, keysOf, setting, showCompared } from "./job";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Refusal, RunRequest, Scheme, Sources } from "./protocol";
 import { LinkControls, showSources } from "./links";
@@ -18,6 +18,7 @@ import { byId, type Entry, listed, press } from "./page";
 import { type Rates, Scales, short } from "./plots";
 import { type Axes, decode, encode, type RunState, type State } from "./share";
 import { Tables } from "./tables";
+import type { Edit } from "./task";
 import { RunView } from "./view";
 import { answered, clock, firstQueue, nearest, SPEEDS, words } from "./words";
 
@@ -77,12 +78,14 @@ class Lab {
       () => ({ text: this.state.text, link: this.link(), at_s: this.since() }),
       (rate_bps) => this.edit("changeBackground", this.link(), this.since(), rate_bps),
     );
-    this.tour = new LessonPanel(
-      byId("tour"),
-      (stage) => this.stage(stage),
-      async ({ scenario, set }) => this.setAll(await this.file(scenario), set ?? {}),
-      () => this.save(),
-    );
+    this.tour = new LessonPanel(byId("tour"), byId("lesson"), {
+      show: (stage) => this.stage(stage),
+      file: (name) => this.file(name),
+      edited: (text, edits) => this.edited(text, edits),
+      octets: async (text) => Number(await this.engine.ask("readQuantity", text, "octets")),
+      now: () => ({ ...(this.pending ?? this.state), play: this.playing }),
+      moved: () => this.save(),
+    });
     this.theme(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     legend(byId("legend"));
     this.listen();
@@ -104,7 +107,7 @@ class Lab {
   private fill(): void {
     const option = (value: string, text: string) => new Option(text, value);
     byId<HTMLSelectElement>("gallery").append(...this.gallery.map(({ scenario, title }) => option(scenario, title)), option("", "a scenario of your own"));
-    byId("lesson").append(...this.lessons.map(({ title }, i) => option(String(i), `${i + 1}. ${title}`)));
+    this.tour.fill(this.lessons);
     const names = this.schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
     byId("scheme").append(...names.map((name) => name.cloneNode(true)));
     byId("compare").append(...names, comparisons());
@@ -122,9 +125,7 @@ class Lab {
     if (state) {
       this.own.show(state.draft || state.own);
       this.open(state, null);
-      const lesson = this.lessons.findIndex(({ title }) => title === state.lesson);
-      byId<HTMLSelectElement>("lesson").value = lesson < 0 ? "" : String(lesson);
-      this.tour.open(this.lessons[lesson] ?? null, state.step, false);
+      this.tour.take(state.lesson, state.step);
       return;
     }
     if (inNotebook || new URLSearchParams(location.search).has("opened")) {
@@ -148,9 +149,10 @@ class Lab {
     return (await fetch(address(`scenarios/${name}.toml`))).text();
   }
 
-  private async setAll(text: string, set: Record<string, string>): Promise<string> {
+  /** A text with edits by functions of the engine. */
+  private async edited(text: string, edits: Edit[]): Promise<string> {
     let changed = text;
-    for (const [key, value] of Object.entries(set)) changed = String(await this.engine.ask("set", changed, key, value));
+    for (const [name, ...values] of edits) changed = String(await this.engine.ask(name, changed, ...values));
     return changed;
   }
 
@@ -196,7 +198,7 @@ class Lab {
     const chooser = { port: (chosen: string) => this.look(chosen), axes: (scheme: string, axes: Axes) => this.turn(scheme, axes) };
     const { rates, axes } = this.state;
     this.scales = new Scales();
-    this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser));
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser, keysOf(this.state.compare)));
     byId("runs").classList.toggle("single", this.views.length === 1);
     this.sources = sources ?? { active: 0, most: 0 };
     for (const view of this.views) void this.explain(view);
@@ -222,7 +224,7 @@ class Lab {
     const entry = this.gallery.find(({ question }) => question === plan.question);
     byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
     byId<HTMLSelectElement>("scheme").value = this.own.location(plan.scheme);
-    byId<HTMLSelectElement>("compare").value = this.state.compare ?? "";
+    showCompared(byId("compare"), this.state.compare);
     byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
     byId("summary").textContent = "";
     this.showSources();
@@ -546,10 +548,6 @@ class Lab {
     const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
     const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
     on("gallery", "change", () => value("gallery") && void this.choose(value("gallery")));
-    on("lesson", "change", () => {
-      this.tour.open(this.lessons[value("lesson") === "" ? -1 : Number(value("lesson"))] ?? null);
-      this.save();
-    });
     on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
     on("compare", "change", () => this.open({ ...(this.pending ?? this.state), compare: value("compare") || null }, this.playing ? this.state.speed : null));
     on("play", "click", () => this.toggle());
