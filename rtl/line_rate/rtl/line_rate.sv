@@ -23,7 +23,7 @@ module line_rate
   parameter longint unsigned LineRate     = 64'd100_000_000_000,
   parameter int unsigned     MaxOctets    = 9216,
   // Those of token_bucket.
-  parameter int unsigned     Depth        = 16_384,
+  parameter int unsigned     Depth        = 32_768,
   parameter int unsigned     RefillClocks = 330,
   parameter int unsigned     Granularity  = 7_812_500,
   // Those of cp.

@@ -52,7 +52,7 @@ const QUANTUM: u64 = 2;
 const TICK: u64 = 322;
 
 const BUCKET: Shape =
-    Shape { refill_clocks: 330, refill_ps: 1_024_000, depth: 16_384, granularity: 7_812_500, rate_bits: 40 };
+    Shape { refill_clocks: 330, refill_ps: 1_024_000, depth: 32_768, granularity: 7_812_500, rate_bits: 40 };
 
 const POINT: QcnSettings = QcnSettings {
     gd_shift: 7,
