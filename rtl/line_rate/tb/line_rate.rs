@@ -168,7 +168,11 @@ fn frame(random: &mut Random, length: usize) -> Frame {
     frame
 }
 
-/// A line, held to its rate: no frame starts sooner than the one before allows, by less than a clock, and how much of it was used.
+/// `Slack` of the lines: a frame that comes as many clocks late counts as back to back, and the next may make up for them.
+const SLACK: u64 = 2;
+
+/// A line, held to its rate: no frame starts sooner than those before allow, but for the clocks of `SLACK` and the rest of one. And how much
+/// of it was used.
 struct Pace {
     rate: u64,
     free_at: u64,
@@ -186,7 +190,7 @@ impl Pace {
         if start {
             let octets = self.lengths.pop_front().expect("it has come") + LINE;
             assert!(now * self.rate >= self.free_at, "a frame starts too soon in clock {now}");
-            self.free_at = self.free_at.max((now * self.rate).saturating_sub(self.rate)) + octets * OCTET;
+            self.free_at = self.free_at.max((now * self.rate).saturating_sub((SLACK + 1) * self.rate)) + octets * OCTET;
             self.octets += octets;
         }
     }
@@ -251,7 +255,8 @@ fn episode(core: &mut Core, random: &mut Random, lengths: &[usize], rate: u64, c
     let (mut source, mut sink) = (Source::<Data>::default(), Sink::<Data>::default());
     let (mut inside, mut sent) = (VecDeque::new(), VecDeque::new());
     let (mut line, mut output) = (Pace::new(RATE), Pace::new(rate));
-    let mut gone = Sink::<Data>::default();
+    // Frames that have started on the output and are not gone.
+    let (mut gone, mut leaving) = (Sink::<Data>::default(), 0);
     let mut seen = Seen::default();
     for now in 0..clocks {
         while source.left() < 2 {
@@ -312,14 +317,16 @@ fn episode(core: &mut Core, random: &mut Random, lengths: &[usize], rate: u64, c
         );
         let queued = beat!(out, queue_axis_tvalid queue_axis_tdata queue_axis_tkeep queue_axis_tlast queue_axis_tuser);
         if out.start_o {
-            let length = sent.iter().nth(output.lengths.len()).map(|frame: &Frame| frame.octets.len() as u64 + 4);
+            let length = sent.iter().nth(leaving).map(|frame: &Frame| frame.octets.len() as u64 + 4);
             output.lengths.push_back(length.expect("it was sent"));
+            leaving += 1;
         }
         output.clock(now, out.start_o);
         let _ = sink.see(queued.is_some(), queued.unwrap_or_default(), out.queue_axis_tready);
-        let leaving = beat!(out, m_axis_tvalid m_axis_tdata m_axis_tkeep m_axis_tlast m_axis_tuser);
-        if let Some(frame) = gone.see(leaving.is_some(), leaving.unwrap_or_default(), true) {
+        let last = beat!(out, m_axis_tvalid m_axis_tdata m_axis_tkeep m_axis_tlast m_axis_tuser);
+        if let Some(frame) = gone.see(last.is_some(), last.unwrap_or_default(), true) {
             assert_eq!(Some(frame), sent.pop_front(), "clock {now}");
+            leaving -= 1;
         }
 
         // The switch's memory.
