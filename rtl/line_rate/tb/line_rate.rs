@@ -317,7 +317,7 @@ fn episode(core: &mut Core, random: &mut Random, lengths: &[usize], rate: u64, c
         );
         let queued = beat!(out, queue_axis_tvalid queue_axis_tdata queue_axis_tkeep queue_axis_tlast queue_axis_tuser);
         if out.start_o {
-            let length = sent.iter().nth(leaving).map(|frame: &Frame| frame.octets.len() as u64 + 4);
+            let length = sent.get(leaving).map(|frame: &Frame| frame.octets.len() as u64 + 4);
             output.lengths.push_back(length.expect("it was sent"));
             leaving += 1;
         }
@@ -359,7 +359,8 @@ fn episode(core: &mut Core, random: &mut Random, lengths: &[usize], rate: u64, c
             coming.push_back((now + 2, times));
             seen.pauses += 1;
         }
-        stops.clock(now, coming.pop_front_if(|c: &mut (u64, _)| c.0 == now).map(|(_, times)| times));
+        let due = coming.front().is_some_and(|c: &(u64, _)| c.0 == now);
+        stops.clock(now, if due { coming.pop_front().map(|(_, times)| times) } else { None });
 
         seen.queue = seen.queue.max(out.queue_o);
         seen.headroom = out.most_in_headroom_o;

@@ -355,7 +355,8 @@ fn is_watched<C, D: Data>(
             }
         }
         let before = model.storms();
-        let acts = coming.pop_front_if(|c| c.0 == now).map(|(_, (enable, times)): (u64, (u8, [u16; 8]))| {
+        let due = coming.front().is_some_and(|c: &(u64, (u8, [u16; 8]))| c.0 == now);
+        let acts = if due { coming.pop_front() } else { None }.map(|(_, (enable, times))| {
             std::array::from_fn(|p| (enable & 1 << p != 0).then(|| u64::from(times[p]) * quantum))
         });
         model.clock(now, acts);
