@@ -1,7 +1,8 @@
 """The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
 `python tools/cores.py report|prove|mutate|export|test NAME...` checks names alone, with nothing but Python: make does
-that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores.
+that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores, with `folders`
+the cores that these tests need.
 """
 
 import difflib
@@ -225,5 +226,9 @@ def _read(folder: Path) -> dict[str, Any]:
 if __name__ == "__main__":
     if sys.argv[1] == "tests":
         print(*(f"--test {test}" for name in sys.argv[2:] for test in _tests().get(name, [])))
+    elif sys.argv[1] == "folders":
+        # A bench may have benches of other cores in it, which compile with these alone.
+        folders = [folder for name in sys.argv[2:] for folder in (name, *_read(RTL / name).get("benches", []))]
+        print(",".join(dict.fromkeys(folders)))
     else:
         wanted(sys.argv[1], sys.argv[2:])

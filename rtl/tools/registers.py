@@ -16,7 +16,7 @@ from systemrdl.node import AddrmapNode, FieldNode, RegfileNode, RegNode
 from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
-MAPS = ("switch_registers", "nic_registers")
+MAPS = ("switch_registers", "nic_registers", "pfc_registers")
 # Requests and answers of axil_front, with their widths.
 _ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_strobe": "[3:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}

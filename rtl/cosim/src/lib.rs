@@ -7,6 +7,7 @@ pub mod axil;
 pub mod bits;
 pub mod bucket;
 pub mod dcqcn;
+pub mod flow_control;
 pub mod messages;
 pub mod reaction_point;
 pub mod stream;

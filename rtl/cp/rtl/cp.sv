@@ -7,8 +7,10 @@
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
 // Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, given to the algorithm (event_o) from
 // c + 5 on, and shown at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and 2
-// clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. With wider beats it is one clock: 100 Gb/s with
-// 512 bits at 322 MHz. s_axis_tready is also low while EventDepth frames wait for the algorithm, with wider beats two fewer.
+// clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while EventDepth
+// frames wait for the algorithm. With wider beats two are enough for a frame of one, and the others take no more than their
+// beats: 100 Gb/s with 512 bits at 322 MHz. Then a buffer of two beats is in front, and c is the clock in which the last beat
+// leaves it, one after it was taken or two. Two frames fewer may wait for the algorithm.
 
 `default_nettype none
 
@@ -106,24 +108,46 @@ module cp
       Wide ? (BufferOctets * MostWords + 68) / 69 : (BufferOctets * 67 + 511) / 512;
   localparam int unsigned Words = QueueWords + (MaxOctets + BeatOctets - 1) / BeatOctets + 4;
 
-  // Stream in: two clocks behind each frame are its decision's; with wide beats one is.
-  logic taken;
-  logic ready_q;
-  logic ended_q;
-  logic events_full;
+  // Stream in: two clocks behind each frame are its decision's. A frame in wide beats is decided while the next arrives, unless
+  // that has a single beat: it has to wait for a clock, which is known where it is shown.
+  logic  taken;
+  axis_t in;
+  logic  ready_q;
+  logic  ended_q;
+  logic  events_full;
   // One more frame than those on their way to the algorithm would find no room.
-  logic events_crowded;
+  logic  events_crowded;
 
-  assign taken = s_axis_tvalid && ready_q;
-  assign s_axis_tready = ready_q;
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       ready_q <= 1'b0;
       ended_q <= 1'b0;
     end else begin
-      ready_q <= !(taken && s_axis.last) && !(ended_q && !Wide) && !events_crowded;
-      ended_q <= taken && s_axis.last;
+      ready_q <= (Wide || !(taken && in.last || ended_q)) && !events_crowded;
+      ended_q <= taken && in.last;
     end
+  end
+
+  if (Wide) begin : gen_buffer
+    logic in_valid;
+    logic ready;
+    assign ready = ready_q && !(ended_q && in.last);
+    assign taken = in_valid && ready;
+
+    stream_buffer u_in (
+        .clk_i,
+        .rst_i,
+        .s_axis,
+        .s_axis_tvalid,
+        .s_axis_tready,
+        .m_axis(in),
+        .m_axis_tvalid(in_valid),
+        .m_axis_tready(ready)
+    );
+  end else begin : gen_direct
+    assign in = s_axis;
+    assign taken = s_axis_tvalid && ready_q;
+    assign s_axis_tready = ready_q;
   end
 
   logic                      beat_valid;
@@ -143,10 +167,10 @@ module cp
       .clk_i,
       .rst_i,
       .beat_valid_i (taken),
-      .beat_data_i  (s_axis.data),
-      .beat_keep_i  (s_axis.keep),
-      .beat_last_i  (s_axis.last),
-      .beat_user_i  (s_axis.user),
+      .beat_data_i  (in.data),
+      .beat_keep_i  (in.keep),
+      .beat_last_i  (in.last),
+      .beat_user_i  (in.user),
       .beat_valid_o (beat_valid),
       .beat_data_o  (beat_data),
       .beat_count_o (beat_count),
@@ -158,7 +182,7 @@ module cp
       .message_o    (parsed_message)
   );
 
-  // The fields of a frame for two clocks from its decision on, and its beats where its decision is in front of the next frame's.
+  // The fields of a frame for two clocks from its decision on, and its beats: the last is there in the clock of the decision.
   frame_octets_t             octets;
   header_t                   header;
   logic                      message;
@@ -175,11 +199,21 @@ module cp
         message <= parsed_message;
       end
     end
-    always_ff @(posedge clk_i) store_valid <= beat_valid && !rst_i;
+    logic                    early_valid_q;
+    logic        [DataW-1:0] early_data_q;
+    beat_count_t             early_count_q;
+    logic                    early_last_q;
     always_ff @(posedge clk_i) begin
-      store_data  <= beat_data;
-      store_count <= beat_count;
-      store_last  <= beat_last;
+      early_valid_q <= beat_valid && !rst_i;
+      store_valid   <= early_valid_q && !rst_i;
+    end
+    always_ff @(posedge clk_i) begin
+      early_data_q  <= beat_data;
+      early_count_q <= beat_count;
+      early_last_q  <= beat_last;
+      store_data    <= early_data_q;
+      store_count   <= early_count_q;
+      store_last    <= early_last_q;
     end
   end else begin : gen_as_parsed
     assign octets      = parsed_octets;

@@ -4,7 +4,8 @@
 //
 // Beats of a frame are written as they come; end_i, after the last, says by commit_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
-// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 6 clocks after end_i at
+// frame must not be kept. The next frame's beats come after end_i. With beats of more than 64 bits end_i comes with the last,
+// and full_o in the clock of the beat. A kept frame shows at m_axis 6 clocks after end_i at
 // the earliest; sent_valid_o is high in the clock after that of its last beat. Throughput: a beat a clock in and out.
 
 `default_nettype none
@@ -66,12 +67,17 @@ module cp_frame_store
   logic   full_q;
   logic   write;
   logic   read;
-  // The counts follow a frame's end a clock later; nothing is read in that clock.
+  // The counts follow a frame's end a clock later; nothing is read in that clock, but with wide beats while a frame joins.
   logic   commit_q;
   logic   rollback_q;
 
-  assign write  = beat_valid_i && !free_q[AddressW] && !full_q;
-  assign full_o = full_q;
+  // The last beat comes with end_i, not before it.
+  localparam bit AtOnce = DataW > 64;
+  address_t in_next;
+
+  assign write   = beat_valid_i && !free_q[AddressW] && !full_q;
+  assign full_o  = full_q || (AtOnce && beat_valid_i && free_q[AddressW]);
+  assign in_next = AtOnce && write ? after(in_q) : in_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -85,7 +91,7 @@ module cp_frame_store
       rollback_q <= end_i && !commit_i;
       if (end_i && !commit_i) in_q <= frame_q;
       else if (write) in_q <= after(in_q);
-      if (end_i && commit_i) frame_q <= in_q;
+      if (end_i && commit_i) frame_q <= in_next;
       if (end_i) full_q <= 1'b0;
       else if (beat_valid_i && free_q[AddressW]) full_q <= 1'b1;
     end
@@ -103,7 +109,7 @@ module cp_frame_store
       frame_words_q <= '1;
     end else begin
       free_q <= free_q + free_change + (AddressW + 1)'(rollback_q ? !write : read);
-      committed_q <= committed_q + committed_change + (AddressW + 1)'(commit_q);
+      committed_q <= committed_q + committed_change + (AddressW + 1)'(commit_q && !read);
       frame_words_q <= (commit_q || rollback_q ? '1 : frame_words_q) + (AddressW + 1)'(write);
     end
   end
@@ -122,7 +128,7 @@ module cp_frame_store
   word_t            pipe_q;
   word_t            shown;
 
-  assign read = !committed_q[AddressW] && !commit_q && !rollback_q && !free_slots_q[OutW-1];
+  assign read = !committed_q[AddressW] && !(commit_q && !AtOnce) && !rollback_q && !free_slots_q[OutW-1];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -270,7 +276,8 @@ module cp_frame_store
   logic last_written_is_last;
   localparam int unsigned Slice = LastBit / 18;
   localparam int unsigned Bit = LastBit % 18;
-  assign last_kept_is_last = gen_banks[0].gen_slices[Slice].bits_q[last_kept][Bit];
+  assign last_kept_is_last = write_q && write_at_q == last_kept ? write_word_q.last :
+      gen_banks[0].gen_slices[Slice].bits_q[last_kept][Bit];
   assign last_written_is_last = write_q ? write_word_q.last :
       gen_banks[0].gen_slices[Slice].bits_q[last_written][Bit];
 
@@ -288,16 +295,19 @@ module cp_frame_store
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
     // As its user does: end_i once behind the last beat, no beat between, and none is kept that did not fit.
-    if (whole_q) assume (!beat_valid_i);
-    if (!whole_q) assume (!end_i);
-    if (full_q) assume (!commit_i);
+    if (whole_q) assume (!beat_valid_i || AtOnce);
+    if (AtOnce) assume (!end_i || !beat_valid_i || beat_last_i);
+    if (AtOnce) assume (end_i || !beat_valid_i || !beat_last_i);
+    if (AtOnce) assume (!commit_i || beat_valid_i);
+    if (!whole_q && !AtOnce) assume (!end_i);
+    if (full_o) assume (!commit_i);
     if (rst_i) begin
       between_q <= 1'b1;
       whole_q   <= 1'b0;
     end else begin
       if (pop) between_q <= shown.last;
       if (end_i) whole_q <= 1'b0;
-      else if (beat_valid_i && beat_last_i) whole_q <= 1'b1;
+      else if (beat_valid_i && beat_last_i && !AtOnce) whole_q <= 1'b1;
     end
     if (past_valid_q) begin
       assert (32'(in_q) < Words && 32'(frame_q) < Words && 32'(out_q) < Words);
@@ -312,9 +322,12 @@ module cp_frame_store
       if (!commit_q && !rollback_q)
         assert (count_t'(frame_words_q + 1'b1) == count_t'(written - kept));
       // A beat that is still to be written is the last that came; none is read before it is written.
-      if (write_q) assert (write_at_q == last_written && written != kept);
+      if (write_q && !rollback_q)
+        assert (write_at_q == last_written && (written != kept || commit_q && AtOnce));
+      if (write_q && read) assert (out_q != write_at_q);
       // The last beats of those kept, of those that have arrived, and of each output stage.
       if (kept != '0) assert (last_kept_is_last);
+      if (AtOnce) assert (!whole_q);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (gen_banks[0].read_q[LastBit]);
       if (kept == '0 && !read_valid_q && bank_valid_q) assert (bank_data_q[0][LastBit]);

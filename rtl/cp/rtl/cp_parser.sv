@@ -88,7 +88,7 @@ module cp_parser
       over_q        <= 1'b0;
     end else begin
       frame_valid_q <= valid_q && last_q;
-      over_q        <= !first_q && octets_q > FrameW'(MaxOctets);
+      over_q        <= !first_q && !(valid_q && last_q) && octets_q > FrameW'(MaxOctets);
       if (valid_q) first_q <= last_q;
     end
   end

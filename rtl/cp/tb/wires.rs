@@ -31,7 +31,8 @@ pub struct Wires {
 impl Wires {
     pub const NONE: Self = Self { data: [0; WIDEST], keep: 0 };
 
-    fn of<D: Data>(data: D, keep: D::Keep) -> Self {
+    /// Those of a beat.
+    pub fn of<D: Data>(data: D, keep: D::Keep) -> Self {
         let mut wires = Self { keep: keep.into(), ..Self::NONE };
         wires.data[..D::OCTETS].copy_from_slice(&data.octets());
         wires

@@ -104,26 +104,29 @@ module nic_port
 
   // --- Out -------------------------------------------------------------------------------------
 
-  logic               stopped_q;
-  logic               line_free;
-  logic               line_free_soon;
-  axis_t              chosen;
-  logic               chosen_tvalid;
-  logic               chosen_tready;
-  axis_t              next;
-  logic               next_tvalid;
-  logic               next_tready;
-  axis_t              paced;
-  logic               paced_tvalid;
-  logic               paced_tready;
+  logic                          stopped_q;
+  logic                          line_free;
+  logic                          line_free_soon;
+  axis_t                         chosen;
+  logic                          chosen_tvalid;
+  logic                          chosen_tready;
+  axis_t                         next;
+  logic                          next_tvalid;
+  logic                          next_tready;
+  axis_t                         paced;
+  logic                          paced_tvalid;
+  logic                          paced_tready;
   // Outputs that nobody asks for.
-  logic  [InputW-1:0] source;
-  rate_t              rate;
-  logic               start;
-  logic  [      31:0] kept;
-  logic               unused;
+  logic  [InputW-1:0]            source;
+  rate_t                         rate;
+  logic                          start;
+  logic  [      31:0]            kept;
+  logic  [       7:0]            next_paused;
+  logic  [       7:0]            named;
+  logic  [       7:0][TimeW-1:0] pause_clocks;
+  logic                          unused;
 
-  assign unused = &{1'b0, source, rate, start, kept, line_free};
+  assign unused = &{1'b0, source, rate, start, kept, line_free, next_paused, named, pause_clocks};
 
   always_ff @(posedge clk_i) stopped_q <= pfc_o.paused[priority_i];
 
@@ -240,16 +243,21 @@ module nic_port
   ) u_pfc (
       .clk_i,
       .rst_i,
-      .s_axis       (received),
-      .s_axis_tvalid(received_tvalid),
-      .s_axis_tready(received_tready),
-      .m_axis       (data),
-      .m_axis_tvalid(data_tvalid),
-      .m_axis_tready(data_tready),
-      .paused_o     (pfc_o.paused),
-      .frames_o     (pfc_o.frames),
-      .malformed_o  (pfc_o.malformed),
-      .other_o      (pfc_o.other)
+      .s_axis        (received),
+      .s_axis_tvalid (received_tvalid),
+      .s_axis_tready (received_tready),
+      .m_axis        (data),
+      .m_axis_tvalid (data_tvalid),
+      .m_axis_tready (data_tready),
+      .let_go_i      ('0),
+      .ignore_i      ('0),
+      .paused_o      (pfc_o.paused),
+      .next_paused_o (next_paused),
+      .named_o       (named),
+      .pause_clocks_o(pause_clocks),
+      .frames_o      (pfc_o.frames),
+      .malformed_o   (pfc_o.malformed),
+      .other_o       (pfc_o.other)
   );
 
   frame_fifo #(

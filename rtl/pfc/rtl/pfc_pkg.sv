@@ -10,6 +10,15 @@ package pfc_pkg;
   localparam logic [15:0] PfcOpcode = 16'h0101;
   // Bit times of a quantum of pause time.
   localparam int unsigned QuantumBits = 512;
+  // Bits of a count of clocks in which a priority is paused: ten days at 322 MHz.
+  localparam int unsigned TimeW = 48;
+
+  // What becomes of a queue that pause frames have stopped for too long: it drops its frames, or sends them, or stays stopped.
+  typedef enum logic [1:0] {
+    Drop = 2'd0,
+    Forward = 2'd1,
+    Alert = 2'd2
+  } action_e;
 
   // Clocks of a quantum, rounded up: a pause never ends early. Rates in Hz and bit/s, from 1 on.
   function automatic longint unsigned quantum_clocks(longint unsigned clock_hz,

@@ -7,6 +7,8 @@
 // if it has 60 octets (64 with its check sequence), the address of MAC control, the opcode of PFC, and is not marked bad.
 // Everything else with the EtherType of MAC control is taken out and counted. Other frames pass.
 //
+// A watchdog may end a stop (let_go_i), and have a priority obey no frames (ignore_i): see pfc_watchdog. Without one both are 0.
+//
 // Latency: paused_o follows the last beat of a PFC frame three clocks after it is taken, and stays for its time exactly; a beat
 // that passes is at m_axis two clocks after it is taken. Throughput: a beat a clock.
 
@@ -32,8 +34,17 @@ module pfc_rx
   output var logic  m_axis_tvalid,
   input var  logic  m_axis_tready,
 
-  // A bit for each priority of which no frame may start.
+  // The stops of these priorities end, and what a frame of this clock says of them counts for nothing.
+  input var logic [7:0] let_go_i,
+  input var logic [7:0] ignore_i,
+
+  // A bit for each priority of which no frame may start; for each that is so in the next clock, whatever let_go_i says; for each
+  // that a frame is about in this clock.
   output var logic [7:0] paused_o,
+  output var logic [7:0] next_paused_o,
+  output var logic [7:0] named_o,
+  // Clocks in which a priority was paused, priority 0 lowest. They stay at their largest values.
+  output var logic [7:0][TimeW-1:0] pause_clocks_o,
 
   // PFC frames that counted; frames of MAC control that were malformed, and that were of another kind, as PAUSE.
   output var logic [31:0] frames_o,
@@ -184,21 +195,35 @@ module pfc_rx
   );
 
   // The times that run.
+  assign named_o = load_q ? enable_q : '0;
+
   for (genvar p = 0; p < 8; ++p) begin : gen_timer
     logic [TimerW-1:0] timer_q;
+    logic              loads;
+
+    assign loads = named_o[p] && !ignore_i[p];
+    assign next_paused_o[p] = loads ? times_q[p] != '0 : paused_o[p] && 32'(timer_q) != 32'd1;
 
     always_ff @(posedge clk_i) begin
-      if (rst_i) begin
+      if (rst_i || let_go_i[p]) begin
         timer_q     <= '0;
         paused_o[p] <= 1'b0;
-      end else if (load_q && enable_q[p]) begin
-        timer_q     <= TimerW'(times_q[p]) * TimerW'(QuantumClocks);
-        paused_o[p] <= times_q[p] != '0;
-      end else if (paused_o[p]) begin
-        timer_q     <= timer_q - 1'b1;
-        paused_o[p] <= 32'(timer_q) != 32'd1;
+      end else begin
+        if (loads) timer_q <= TimerW'(times_q[p]) * TimerW'(QuantumClocks);
+        else if (paused_o[p]) timer_q <= timer_q - 1'b1;
+        paused_o[p] <= next_paused_o[p];
       end
     end
+
+    event_counter #(
+        .Width(TimeW)
+    ) u_paused (
+        .clk_i,
+        .rst_i,
+        .valid_i (paused_o[p]),
+        .amount_i(1'b1),
+        .count_o (pause_clocks_o[p])
+    );
   end
 
 `ifdef FORMAL

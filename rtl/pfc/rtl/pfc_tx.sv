@@ -4,8 +4,7 @@
 // are still held. Pauses the line's other end when they reach XOFF, and resumes it when they are down to XON.
 // (802.1Qbb; frames as 802.3 annex 31D; rules as crates/switch/src/flow_control/pause.rs)
 //
-// A frame is made when the line is free, from the state of that clock: it announces the changes until then, except those
-// that were reversed before. A pause is repeated half its time after its frame began, while it is needed.
+// The thresholds of each priority are fixed here; with dynamic ones pfc_pool counts. The frames are those of pfc_announcer.
 //
 // Latency: a counter moves two clocks after the event, its stop is known two later, the frame's first beat is shown
 // in the clock after one in which line_free_i is high. Throughput: an arrival and a departure a clock.
@@ -14,7 +13,6 @@
 
 module pfc_tx
   import penstock_pkg::*;
-  import cn_frame_pkg::*;
   import pfc_pkg::*;
 #(
   // The sum of 2^p over the lossless priorities p, 0 to 255; the others are never stopped.
@@ -25,12 +23,12 @@ module pfc_tx
   input var logic clk_i,
   input var logic rst_i,
 
-  // Octets held: from xoff_i on the other end is to stop, at xon_i (below xoff_i) or less to go on. The pause time in
-  // quanta, and this port's address.
-  input var queue_octets_t        xoff_i,
-  input var queue_octets_t        xon_i,
-  input var logic          [15:0] quanta_i,
-  input var logic          [47:0] source_mac_i,
+  // Octets held of each priority, 0 lowest: from xoff_i on the other end is to stop, at xon_i (below xoff_i) or less to go on.
+  // The pause time in quanta, and this port's address.
+  input var logic [ 7:0][QueueW-1:0] xoff_i,
+  input var logic [ 7:0][QueueW-1:0] xon_i,
+  input var logic [15:0]             quanta_i,
+  input var logic [47:0]             source_mac_i,
 
   // A frame that came over the line is held from now on, and one is held no longer.
   input var logic                arrive_valid_i,
@@ -46,206 +44,113 @@ module pfc_tx
   output var logic  m_axis_tvalid,
   input var  logic  m_axis_tready,
 
-  // Octets held, priority 0 lowest; which priorities are to stop; frames made.
+  // The watermarks start again with what is held.
+  input var logic restart_i,
+
+  // Octets held, priority 0 lowest, and the most of them; which priorities are to stop; clocks in which the other end was
+  // paused; frames made.
   output var logic [ 7:0][QueueW-1:0] held_o,
+  output var logic [ 7:0][QueueW-1:0] most_o,
   output var logic [ 7:0]             full_o,
+  output var logic [ 7:0][ TimeW-1:0] pause_clocks_o,
   output var logic [31:0]             frames_o
 );
-  localparam int unsigned HalfQuantum = QuantumClocks / 2;
-  localparam int unsigned TimerW = 16 + unsigned'($clog2(HalfQuantum + 1));
   localparam int unsigned SumW = QueueW + 2;
 
   if (Lossless > 255) begin : gen_bad_lossless
     $fatal(0, "Lossless is at most 255 (instance %m)");
   end
-  if (QuantumClocks < 2 || QuantumClocks > 65_534 || QuantumClocks % 2 != 0) begin : gen_bad_quantum
-    $fatal(0, "QuantumClocks is even, 2 to 65534 (instance %m)");
-  end
 
-  // Half a pause time, clocks. The product of a setting and a constant.
-  logic [TimerW-1:0] half_q;
-  always_ff @(posedge clk_i) half_q <= TimerW'(quanta_i) * TimerW'(HalfQuantum);
-
-  logic [7:0] pending;
-  logic [7:0] full;
-  logic       compose;
+  logic [7:0] rises;
+  logic [7:0] falls;
 
   for (genvar p = 0; p < 8; ++p) begin : gen_priority
     if (Lossless[p]) begin : gen_lossless
-      logic signed   [  FrameW:0] delta_q;
-      logic signed   [  SumW-1:0] sum;
-      queue_octets_t              held_q;
-      frame_octets_t              arrives;
-      frame_octets_t              departs;
-      logic                       above_xoff_q;
-      logic                       below_xon_q;
-      logic                       full_q;
-      logic                       announced_q;
-      logic                       pending_q;
-      logic                       announced_next;
-      logic          [TimerW-1:0] timer_q;
+      logic signed   [FrameW:0] delta_q;
+      logic signed   [SumW-1:0] sum;
+      queue_octets_t            held_q;
+      queue_octets_t            most_q;
+      frame_octets_t            arrives;
+      frame_octets_t            departs;
+      logic                     above_xoff_q;
+      logic                     below_xon_q;
+      logic                     full_q;
 
       assign arrives = arrive_valid_i && 32'(arrive_priority_i) == p ? arrive_octets_i : '0;
       assign departs = depart_valid_i && 32'(depart_priority_i) == p ? depart_octets_i : '0;
       assign sum = $signed({2'b00, held_q}) + SumW'(delta_q);
-      // A frame of this clock announces the priorities that were full at its beginning.
-      assign announced_next = compose && pending_q ? full_q : announced_q;
+      assign rises[p] = !full_q && above_xoff_q;
+      assign falls[p] = full_q && below_xon_q && !above_xoff_q;
 
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
-          delta_q   <= '0;
-          held_q    <= '0;
+          delta_q <= '0;
+          held_q <= '0;
+          most_q <= '0;
           above_xoff_q <= 1'b0;
-          below_xon_q   <= 1'b0;
-          full_q    <= 1'b0;
-          announced_q    <= 1'b0;
-          pending_q <= 1'b0;
-          timer_q   <= '0;
+          below_xon_q <= 1'b0;
+          full_q <= 1'b0;
         end else begin
           delta_q <= $signed({1'b0, arrives}) - $signed({1'b0, departs});
           // Held within its width, whatever is reported.
           if (sum[SumW-1]) held_q <= '0;
           else if (sum[SumW-2]) held_q <= '1;
           else held_q <= sum[QueueW-1:0];
-          above_xoff_q <= held_q >= xoff_i;
-          below_xon_q  <= held_q <= xon_i;
-
-          if (compose && pending_q) begin
-            announced_q    <= full_q;
-            pending_q <= 1'b0;
-            timer_q   <= full_q ? half_q : '0;
-          end else if (timer_q != '0) begin
-            timer_q <= timer_q - 1'b1;
-            if (32'(timer_q) == 32'd1 && full_q) pending_q <= 1'b1;
-          end
-          if (!full_q && above_xoff_q) begin
-            full_q    <= 1'b1;
-            pending_q <= 1'b1;
-          end else if (full_q && below_xon_q && !above_xoff_q) begin
-            full_q    <= 1'b0;
-            pending_q <= announced_next;
-          end
+          if (restart_i || held_q > most_q) most_q <= held_q;
+          above_xoff_q <= held_q >= xoff_i[p];
+          below_xon_q  <= held_q <= xon_i[p];
+          if (rises[p]) full_q <= 1'b1;
+          else if (falls[p]) full_q <= 1'b0;
         end
       end
 
-      assign held_o[p]  = held_q;
-      assign full[p]    = full_q;
-      assign pending[p] = pending_q;
+      assign held_o[p] = held_q;
+      assign most_o[p] = most_q;
+      assign full_o[p] = full_q;
     end else begin : gen_lossy
-      assign held_o[p]  = '0;
-      assign full[p]    = 1'b0;
-      assign pending[p] = 1'b0;
+      logic unused;
+      assign unused = &{xoff_i[p], xon_i[p]};
+      assign held_o[p] = '0;
+      assign most_o[p] = '0;
+      assign full_o[p] = 1'b0;
+      assign rises[p] = 1'b0;
+      assign falls[p] = 1'b0;
     end
   end
 
-  assign full_o = full;
-
-  // The frame: 60 octets, in eight beats of 64 bits or one of 512.
-  localparam int unsigned Beats = 64 / BeatOctets;
-  localparam int unsigned BeatW = Beats > 1 ? $clog2(Beats) : 1;
-  localparam logic [BeatW-1:0] LastBeat = BeatW'(Beats - 1);
-  logic                   sending_q;
-  logic [BeatW-1:0]       beat_q;
-  logic [      7:0]       enable_q;
-  logic [      7:0]       pause_q;
-  logic [      7:0]       enable;
-  logic [      7:0]       pause;
-  logic                   advance;
-  logic [    511:0]       frame;
-  logic [DataW-1:0]       octets;
-  logic [DataW-1:0]       data_q;
-  logic                   last_q;
-  logic [      7:0][15:0] times;
-
-  assign advance = !m_axis_tvalid || m_axis_tready;
-  // Not before the last frame is gone; so m_axis_tready does not reach to the timers.
-  assign compose = !sending_q && !m_axis_tvalid && line_free_i && pending != '0;
-
-  // A beat of more than 16 octets has them in the clock in which the frame is made.
-  assign {enable, pause} =
-      DataW > 128 && !sending_q ? {pending, pending & full} : {enable_q, pause_q};
-
-  // Octets in the order of the line, the first in the highest bits.
-  always_comb begin
-    for (int unsigned i = 0; i < 8; ++i) times[i] = pause[i] ? quanta_i : '0;
-  end
-  assign frame = {
-    {ControlAddress, source_mac_i, EtherTypeMacControl, PfcOpcode, 8'h00, enable},
-    {times[0], times[1], times[2], times[3], times[4], times[5], times[6], times[7]},
-    240'h0
-  };
-  assign octets = frame[DataW*32'(LastBeat-beat_q)+:DataW];
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      sending_q     <= 1'b0;
-      beat_q        <= '0;
-      m_axis_tvalid <= 1'b0;
-    end else if (advance) begin
-      m_axis_tvalid <= sending_q || compose;
-      if (compose || sending_q) beat_q <= beat_q == LastBeat ? '0 : beat_q + 1'b1;
-      if (compose) sending_q <= Beats > 1;
-      else if (beat_q == LastBeat) sending_q <= 1'b0;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (compose) begin
-      enable_q <= pending;
-      pause_q  <= pending & full;
-    end
-    if (advance) begin
-      for (int unsigned i = 0; i < BeatOctets; ++i) data_q[8*i+:8] <= octets[8*(BeatOctets-1-i)+:8];
-      last_q <= beat_q == LastBeat;
-    end
-  end
-
-  assign m_axis = '{
-          user: 1'b0,
-          last: last_q,
-          keep: last_q ? keep_of(BeatCountW'(BeatOctets - 5)) : '1,
-          data: data_q
-      };
-
-  event_counter u_frames (
+  pfc_announcer #(
+      .Lossless     (Lossless),
+      .QuantumClocks(QuantumClocks)
+  ) u_announcer (
       .clk_i,
       .rst_i,
-      .valid_i (compose),
-      .amount_i(1'b1),
-      .count_o (frames_o)
+      .quanta_i,
+      .source_mac_i,
+      .full_i (full_o),
+      .rises_i(rises),
+      .falls_i(falls),
+      .line_free_i,
+      .m_axis,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .pause_clocks_o,
+      .frames_o
   );
 
 `ifdef FORMAL
-  // Safety: no frame has another length than 60 octets, none tells nothing, none begins on a busy line, no beat changes
-  // or is withdrawn while it waits.
-  logic [1:0] early_q = '1;
-  logic past_held_q;
-  axis_t past_beat_q;
-  logic past_free_q;
-
-
+  // Safety: no lossy priority is to stop, and none stops and goes on in one clock. The frames are proved of their maker.
+  logic past_valid_q = 1'b0;
   always_ff @(posedge clk_i) begin
-    if (early_q != '0) early_q <= early_q - 1'b1;
-    past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= m_axis;
-    past_free_q <= line_free_i;
-    if (early_q > 2'd1)
-      assume (rst_i);
-      else begin
-        assert (sending_q == (beat_q != '0) && beat_q <= LastBeat);
-        if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
-        if (m_axis_tvalid && !sending_q)
-          assert (m_axis.last && m_axis.keep == keep_of(BeatCountW'(BeatOctets - 5)));
-        if (m_axis_tvalid && beat_q == BeatW'(1 % Beats) && !past_held_q) assert (past_free_q);
-        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
-        assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);
-      end
+    past_valid_q <= 1'b1;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) assert ((full_o & ~8'(Lossless)) == '0 && (rises & falls) == '0);
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis.last);
+    if (past_valid_q) begin
+      cover (falls != '0);
+      cover (m_axis_tvalid && m_axis_tready && m_axis.last);
     end
   end
 `endif

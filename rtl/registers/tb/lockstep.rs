@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use penstock_cosim::bits::Bits;
-use penstock_cosim::{Random, at_least, nic_registers, switch_registers};
+use penstock_cosim::{Random, at_least, nic_registers, pfc_registers, switch_registers};
 
 include!("../../build/generated/registers.rs");
 
@@ -240,6 +240,13 @@ fn nic() {
     answers(core, bus!(nic_registers), reset, nic_registers_map::REGISTERS, 0x800, 94);
 }
 
+#[test]
+fn flow_control() {
+    let core = pfc_registers::Core::new(97);
+    let reset = |given: &mut pfc_registers::In, on| given.rst_i = on;
+    answers(core, bus!(pfc_registers), reset, pfc_registers_map::REGISTERS, 0x400, 98);
+}
+
 /// Where a read and a write both wait all the time they have their turns, the read first, and one runs at a time.
 #[test]
 fn reads_and_writes_take_turns() {
@@ -272,7 +279,8 @@ fn every_register_has_its_own_address() {
     let words = |address: u16, wide: bool| (0..=u16::from(wide)).map(move |word| address + 4 * word);
     let switch = switch_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();
     let nic = nic_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();
-    for mut places in [switch, nic] {
+    let flow_control = pfc_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();
+    for mut places in [switch, nic, flow_control] {
         let all: &mut Vec<u16> = &mut places;
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:x?}");

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::bucket::{Bucket, DEPTH};
+use penstock_cosim::bucket::{Bucket, Shape};
 use penstock_cosim::messages::{mac_at, message_at, message_of};
 use penstock_cosim::reaction_point::{self as point, Event, Machine, Message};
 use penstock_cosim::stream::{Beat, Data};
@@ -204,35 +204,80 @@ enum Way {
 }
 
 /// Lets a reaction point's frames go at its rate.
-struct Gate {
+struct Gate<D: Data> {
     way: Way,
+    /// With beats of more than 64 bits: the one in the register, with its frame's length, and whether the next is a frame's first.
+    held: Option<(Beat<D>, u16)>,
+    first: bool,
     bucket: Bucket,
+    depth: u64,
     sent: Option<u16>,
     dropped: Counter,
 }
 
-impl Gate {
-    fn new() -> Self {
-        Self { way: Way::Waits, bucket: Bucket::default(), sent: None, dropped: Counter::default() }
+impl<D: Data> Gate<D> {
+    const WIDE: bool = D::OCTETS > 8;
+
+    fn new(shape: Shape) -> Self {
+        let (bucket, dropped) = (Bucket::new(shape), Counter::default());
+        Self { way: Way::Waits, held: None, first: true, bucket, depth: shape.depth, sent: None, dropped }
+    }
+
+    /// The way of a frame that asks the bucket, by its length.
+    fn asks(&self, octets: u16) -> Way {
+        match u64::from(octets) + LINE {
+            octets if octets <= self.depth => Way::Asks(octets),
+            _ => Way::Never,
+        }
     }
 
     /// Whether a beat is taken, and the beat that is shown.
-    fn shows<D: Data>(&self, tx: Option<Beat<D>>, ready: bool) -> (bool, Option<Beat<D>>) {
+    fn shows(&self, tx: Option<Beat<D>>, ready: bool) -> (bool, Option<Beat<D>>) {
         let passes = self.way == Way::Passes;
+        if Self::WIDE {
+            let leaves = self.way == Way::Drops || passes && ready;
+            return (self.held.is_none() || leaves, self.held.map(|(beat, _)| beat).filter(|_| passes));
+        }
         (self.way == Way::Drops || passes && ready, tx.filter(|_| passes))
     }
 
-    fn clock<D: Data>(&mut self, tx: Option<(Beat<D>, u16)>, ready: bool, rate: u64) {
-        let (takes, _) = self.shows(None::<Beat<D>>, ready);
-        let ends = takes && tx.is_some_and(|(beat, _)| beat.last);
-        let asks = |octets: u16| match u64::from(octets) + LINE {
-            octets if octets <= DEPTH => Way::Asks(octets),
-            _ => Way::Never,
-        };
-        // With beats of more than 64 bits it asks in the clock in which it comes.
-        if let (Way::Waits, Some((_, octets)), true) = (self.way, tx, D::OCTETS > 8) {
-            self.way = asks(octets);
+    fn clock(&mut self, tx: Option<(Beat<D>, u16)>, ready: bool, rate: u64) {
+        if Self::WIDE { self.clock_register(tx, ready, rate) } else { self.clock_wire(tx, ready, rate) }
+    }
+
+    /// Each beat is in a register, and a first one asks as it gets there.
+    fn clock_register(&mut self, tx: Option<(Beat<D>, u16)>, ready: bool, rate: u64) {
+        let (takes, _) = self.shows(None, ready);
+        let left = if takes { self.held.take() } else { None };
+        self.dropped.clock(self.way == Way::Drops && left.is_some_and(|(beat, _)| beat.last));
+        if left.is_some_and(|(beat, _)| beat.last) {
+            self.way = Way::Waits;
         }
+        if takes && let Some((beat, octets)) = tx {
+            self.held = tx;
+            if self.first {
+                self.way = self.asks(octets);
+            }
+            self.first = beat.last;
+        }
+        let asked = match self.way {
+            Way::Asks(octets) => octets as u32,
+            _ => 0,
+        };
+        let goes = asked > 0 && self.bucket.shows(asked).0;
+        self.bucket.clock(rate, goes.then_some(asked));
+        self.sent = self.held.filter(|_| goes).map(|(_, octets)| octets);
+        self.way = match self.way {
+            Way::Asks(_) if goes => Way::Passes,
+            Way::Never => Way::Drops,
+            way => way,
+        };
+    }
+
+    /// Within a frame it is a wire.
+    fn clock_wire(&mut self, tx: Option<(Beat<D>, u16)>, ready: bool, rate: u64) {
+        let (takes, _) = self.shows(None, ready);
+        let ends = takes && tx.is_some_and(|(beat, _)| beat.last);
         let asked = match self.way {
             Way::Asks(octets) if tx.is_some() => octets as u32,
             _ => 0,
@@ -246,7 +291,7 @@ impl Gate {
             (way @ (Way::Passes | Way::Drops), _) => way,
             (Way::Asks(_), _) if goes => Way::Passes,
             (Way::Never, Some(_)) => Way::Drops,
-            (_, Some((_, octets))) => asks(octets),
+            (_, Some((_, octets))) => self.asks(octets),
             (_, None) => Way::Waits,
         };
     }
@@ -257,16 +302,17 @@ pub struct Reference<M, D: Data> {
     receiver: Receiver<D>,
     demux: Demux,
     pub machines: [M; POINTS],
-    gates: [Gate; POINTS],
+    gates: [Gate<D>; POINTS],
 }
 
 impl<M: Machine, D: Data> Reference<M, D> {
-    pub fn new(kind: u16, machine: impl Fn() -> M) -> Self {
+    /// With the token bucket of a shape.
+    pub fn new(kind: u16, shape: Shape, machine: impl Fn() -> M) -> Self {
         Self {
             receiver: Receiver::new(kind),
             demux: Demux::default(),
             machines: std::array::from_fn(|_| machine()),
-            gates: std::array::from_fn(|_| Gate::new()),
+            gates: std::array::from_fn(|_| Gate::new(shape)),
         }
     }
 

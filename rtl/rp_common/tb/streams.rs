@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::bucket::{DEPTH, REFILL};
+use penstock_cosim::bucket::{DEPTH, REFILL, Shape};
 use penstock_cosim::messages::{self, CNM, SMCC, message, message_at};
 use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source};
 use penstock_cosim::vectors::{self, Recorder};
@@ -50,7 +50,7 @@ impl<N: Nic> Bench<N> {
         let (shown, pins) = (self.nic.clock(inputs), N::pins(inputs));
         if pins.reset {
             let settings = N::settings(inputs);
-            self.reference = Some(Reference::new(N::KIND, || N::machine(&settings)));
+            self.reference = Some(Reference::new(N::KIND, Shape::PAPER, || N::machine(&settings)));
         } else if let Some(reference) = &mut self.reference {
             assert_eq!(shown, reference.clock(&pins), "clock {}", self.clocks);
         }

@@ -11,6 +11,7 @@
 
 module switch_input
   import penstock_pkg::*;
+  import pfc_pkg::*;
 #(
   parameter int unsigned Ports         = 4,
   // Entries of the forwarding table.
@@ -76,19 +77,22 @@ module switch_input
     end
   end
 
-  axis_t        line;
-  logic         line_tvalid;
-  axis_t        queued;
-  logic         queued_tvalid;
-  logic         queued_tready;
+  axis_t                   line;
+  logic                    line_tvalid;
+  axis_t                   queued;
+  logic                    queued_tvalid;
+  logic                    queued_tready;
 
   // In front of the queue, which takes every beat: no pause waits behind data, or is lost where they find no room.
-  logic         clk;
-  logic         taken;
-  logic         unused;
-  logic  [31:0] malformed;
-  logic  [31:0] other;
-  assign unused = taken;
+  logic                    clk;
+  logic                    taken;
+  logic                    unused;
+  logic  [31:0]            malformed;
+  logic  [31:0]            other;
+  logic  [ 7:0]            next_paused;
+  logic  [ 7:0]            named;
+  logic  [ 7:0][TimeW-1:0] pause_clocks;
+  assign unused = &{taken, next_paused, named, pause_clocks};
 
   // Nothing happens while no beat comes, but that a pause ends.
   clock_gate u_pfc_clock (
@@ -100,18 +104,23 @@ module switch_input
   pfc_rx #(
       .QuantumClocks(QuantumClocks)
   ) u_pfc (
-      .clk_i        (clk),
-      .rst_i        (stop_i),
+      .clk_i         (clk),
+      .rst_i         (stop_i),
       .s_axis,
-      .s_axis_tvalid(accepted),
-      .s_axis_tready(taken),
-      .m_axis       (line),
-      .m_axis_tvalid(line_tvalid),
-      .m_axis_tready(1'b1),
+      .s_axis_tvalid (accepted),
+      .s_axis_tready (taken),
+      .m_axis        (line),
+      .m_axis_tvalid (line_tvalid),
+      .m_axis_tready (1'b1),
+      .let_go_i      ('0),
+      .ignore_i      ('0),
       .paused_o,
-      .frames_o     (pauses_o),
-      .malformed_o  (malformed),
-      .other_o      (other)
+      .next_paused_o (next_paused),
+      .named_o       (named),
+      .pause_clocks_o(pause_clocks),
+      .frames_o      (pauses_o),
+      .malformed_o   (malformed),
+      .other_o       (other)
   );
   // Both stay at their largest values, and so does their sum, which software sees a clock later.
   logic [32:0] sum;

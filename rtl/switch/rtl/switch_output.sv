@@ -13,6 +13,7 @@
 
 module switch_output
   import penstock_pkg::*;
+  import pfc_pkg::*;
 #(
   // Data wait here; else s_axis_tready says when they are taken.
   parameter bit          OwnQueue      = 1'b1,
@@ -96,8 +97,10 @@ module switch_output
 
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
+    logic [7:0][QueueW-1:0] most;
+    logic [7:0][ TimeW-1:0] pause_clocks;
     logic                   unused;
-    assign unused = &held;
+    assign unused = &{held, most, pause_clocks};
 
     pfc_tx #(
         .Lossless     (1 << DataPriority),
@@ -105,8 +108,8 @@ module switch_output
     ) u_pfc (
         .clk_i,
         .rst_i,
-        .xoff_i,
-        .xon_i,
+        .xoff_i           ('{8{xoff_i}}),
+        .xon_i            ('{8{xon_i}}),
         .quanta_i,
         .source_mac_i,
         .arrive_valid_i   (grows_i),
@@ -119,8 +122,11 @@ module switch_output
         .m_axis           (inputs[Pause]),
         .m_axis_tvalid    (in_tvalid[Pause]),
         .m_axis_tready    (in_tready[Pause]),
+        .restart_i        (1'b0),
         .held_o           (held),
+        .most_o           (most),
         .full_o,
+        .pause_clocks_o   (pause_clocks),
         .frames_o         (pauses_o)
     );
   end else begin : gen_no_pfc
