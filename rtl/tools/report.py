@@ -9,6 +9,7 @@ renews them there.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -152,13 +153,13 @@ def documented_table(head: str, rule: str, order: list[str], rows: dict[str, str
     """
     text = PAGE.read_text()
     above, _, below = text.partition(f"{head}\n{rule}\n")
-    old, _, tail = below.partition("\n\n")
-    there = {line.split("`")[1]: line for line in old.splitlines()}
+    old = list(itertools.takewhile(lambda line: line.startswith("|"), below.splitlines(keepends=True)))
+    there = {line.split("`")[1]: line.rstrip("\n") for line in old}
     kept = {name: line for name in order if (line := rows.get(name) or there.get(name))}
     differing = [name for name in {**there, **kept} if there.get(name) != kept.get(name)]
     if differing and write:
-        table = "\n".join(kept.values())
-        PAGE.write_text(f"{above}{head}\n{rule}\n{table}\n\n{tail}")
+        table = "".join(f"{line}\n" for line in kept.values())
+        PAGE.write_text(f"{above}{head}\n{rule}\n{table}{below[len(''.join(old)) :]}")
     elif differing:
         page = PAGE.relative_to(RTL.parent)
         print(f"\n{page} has other figures of {', '.join(differing)}: --write renews them")
