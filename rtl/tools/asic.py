@@ -5,7 +5,7 @@ fast as they can, and OpenSTA times it with both. A build's figures stand in the
 `{"library", "area_um2", "registers_um2", "memory_bits", "mhz", "slow_mhz", "mw"}`.
 
 Nothing is placed: wires are those of the library's wire load model, and the clock is ideal. Memories of 128 words and
-more are left out, for a design has macros there: their bits are told, and paths through their ports are not timed.
+more are left out, for a design has macros there: their bits are reported, and paths through their ports are not timed.
 Power is at the core's clock, each net changing in one clock of ten.
 
 The figures also stand in docs/reference/cores.md. Where these differ from what is measured it is an error; `--write`
