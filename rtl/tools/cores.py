@@ -1,8 +1,8 @@
 """The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
-`python tools/cores.py report|prove|mutate|export|test NAME...` checks names alone, with nothing but Python: make does
-that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores, with `folders`
-the cores that these tests need.
+`python tools/cores.py report|asic|prove|mutate|export|test NAME...` checks names alone, with nothing but Python: make
+does that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores,
+with `folders` the cores that these tests need.
 """
 
 import difflib
@@ -18,7 +18,7 @@ BUILD = RTL / "build"
 GENERATED = BUILD / "generated"
 TOOLS = BUILD / "venv" / "bin"
 # Words that may stand among the names.
-OPTIONS = {"report": ("--write",), "mutate": ("--quick",)}
+OPTIONS = {"report": ("--write",), "asic": ("--write",), "mutate": ("--quick",)}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def builds() -> list[Build]:
 
 def known(command: str) -> dict[str, str]:
     """Return what a command of make can be asked for, each with the folder of its core."""
-    if command == "report":
+    if command in ("report", "asic"):
         return {build.name: core.folder.name for core in all_cores() for build in core.builds if build.report}
     if command == "prove":
         return {proof.name: core.folder.name for core in all_cores() for proof in core.proofs}

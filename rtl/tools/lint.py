@@ -16,7 +16,16 @@ _SLANG += ["-Wno-warning-task"]
 _VERILATOR_QUIET = "-Wno-USERINFO"
 _SHALLOW = "cannot hold a refill and the longest frame: 3538 would"
 # The builds whose LineRate is beyond the type of rates, and the sentence that refuses it.
-_RATED = ("token_bucket", "token_bucket_400g", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
+_RATED = (
+    "token_bucket",
+    "token_bucket_400g",
+    "rate_gate",
+    "qcn_rp_full",
+    "smcc_rp_bound",
+    "qcn_nic",
+    "smcc_nic",
+    "dcqcn_rp_one",
+)
 _BEYOND = "LineRate is 1 to 2^{} - 1 bit/s, with its size, as 64'd10_000_000_000"
 # Those that have no wider streams, and refuse them.
 _NARROW = ("trace", "udp_packet_generator", "output_port", "qcn_nic", "qcn_switch")

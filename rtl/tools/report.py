@@ -9,6 +9,7 @@ renews them there.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -105,11 +106,7 @@ def main(arguments: list[str]) -> int:
             if not build.defines and families["ecp5"]["fmax_mhz"] < MARGIN * build.clock_mhz:
                 slow.append(build.name)
             print("\n".join(lines), flush=True)
-    # Those of which nothing was asked keep their figures.
-    kept = BUILD / "report.json"
-    before = json.loads(kept.read_text()) if kept.exists() else {}
-    rows = {**before, **report}
-    kept.write_text(json.dumps({name: rows[name] for name in _reported() if name in rows}, indent=1) + "\n")
+    remember(report)
     compare(report)
     if slow:
         print(f"\nToo slow: {', '.join(slow)}")
@@ -141,33 +138,48 @@ def _measure(build: Build) -> tuple[dict[str, dict[str, Any]], list[str]]:
 
 def documented(report: Rows, *, write: bool) -> bool:
     """Compare the figures with those of the documentation, or write them there; return whether they agree."""
-    text, differing = PAGE.read_text(), []
+    good = True
     for head, rule, wide in ((HEAD, RULE, False), (WIDE_HEAD, WIDE_RULE, True)):
-        above, _, below = text.partition(f"{head}\n{rule}\n")
-        old, _, tail = below.partition("\n\n")
-        rows = {line.split("`")[1]: line for line in old.splitlines()}
         shown = [build for build in builds() if build.report and bool(build.defines) == wide]
-        new = {build.name: _row(build, report.get(build.name)) or rows.get(build.name) for build in shown}
-        kept = {name: line for name, line in new.items() if line}
-        differing += [name for name in {**rows, **kept} if rows.get(name) != kept.get(name)]
-        table = "\n".join(kept.values())
-        text = f"{above}{head}\n{rule}\n{table}\n\n{tail}"
+        rows = {build.name: _row(build, report[build.name]) for build in shown if build.name in report}
+        good &= documented_table(head, rule, [build.name for build in shown], rows, write=write)
+    return good
+
+
+def documented_table(head: str, rule: str, order: list[str], rows: dict[str, str], *, write: bool) -> bool:
+    """Compare lines of the documentation's table with this head, or write them there; return whether they agree.
+
+    A build of `order` that has no line here keeps that of the page; one that is not in `order` loses it.
+    """
+    text = PAGE.read_text()
+    above, _, below = text.partition(f"{head}\n{rule}\n")
+    old = list(itertools.takewhile(lambda line: line.startswith("|"), below.splitlines(keepends=True)))
+    there = {line.split("`")[1]: line.rstrip("\n") for line in old}
+    kept = {name: line for name in order if (line := rows.get(name) or there.get(name))}
+    differing = [name for name in {**there, **kept} if there.get(name) != kept.get(name)]
     if differing and write:
-        PAGE.write_text(text)
+        table = "".join(f"{line}\n" for line in kept.values())
+        PAGE.write_text(f"{above}{head}\n{rule}\n{table}{below[len(''.join(old)) :]}")
     elif differing:
         page = PAGE.relative_to(RTL.parent)
         print(f"\n{page} has other figures of {', '.join(differing)}: --write renews them")
     return write or not differing
 
 
+def remember(report: Rows) -> None:
+    """Write figures into build/report.json; what was not measured keeps its own."""
+    kept = BUILD / "report.json"
+    before: Rows = json.loads(kept.read_text()) if kept.exists() else {}
+    rows = {name: {**before.get(name, {}), **report.get(name, {})} for name in (*before, *report)}
+    kept.write_text(json.dumps({name: rows[name] for name in _reported() if name in rows}, indent=1) + "\n")
+
+
 def _reported() -> dict[str, float]:
     return {build.name: build.clock_mhz for build in builds() if build.report}
 
 
-def _row(build: Build, families: dict[str, dict[str, Any]] | None) -> str:
-    """Return a build's line; none if it was not measured."""
-    if not families:
-        return ""
+def _row(build: Build, families: dict[str, dict[str, Any]]) -> str:
+    """Return a build's line."""
     ecp5, xc7 = families["ecp5"], families["7-series"]
     if build.defines:
         widths = [build.defines.get(name, usual) for name, usual in (("PENSTOCK_DATA_W", 64), ("PENSTOCK_RATE_W", 34))]

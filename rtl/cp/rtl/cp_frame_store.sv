@@ -179,20 +179,19 @@ module cp_frame_store
     sliced_t sliced;
     sliced_t read_q;
     logic    writes;
-    logic    reads;
 
     assign sliced = sliced_t'(write_word_q);
     assign writes = write_q && 32'(write_at_q) / BankWords == bank;
-    assign reads  = read && 32'(out_q) / BankWords == bank;
     for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
-      // A slot is never read in the clock in which it is written.
+      // A slot that counts is never read in the clock in which it is written. It is read in every clock, counted or not: an
+      // enable would have to reach all block RAMs in the clock in which it is decided.
       (* no_rw_check *)
       logic [SliceW-1:0] bits_q[Size];
       always_ff @(posedge clk_i) begin
         if (writes) bits_q[BankAddressW'(write_at_q)] <= sliced[slice*SliceW+:SliceW];
       end
       always_ff @(posedge clk_i) begin
-        if (reads) read_q[slice*SliceW+:SliceW] <= bits_q[BankAddressW'(out_q)];
+        read_q[slice*SliceW+:SliceW] <= bits_q[BankAddressW'(out_q)];
       end
     end
     always_ff @(posedge clk_i) bank_data_q[bank] <= read_q[$bits(word_t)-1:0];

@@ -206,17 +206,19 @@ module dcqcn_rate_calculator
   //          halved                             4..11  work = times R (a bit a step)
   //   33     work = RC − work, RT = RC          12     work = work + RT
   //   35     RC = work, at least min            14     RT = work, at most max
-  //                                             15     work = (RC + RT + 1) / 2
+  //                                             15     work = 0
+  //                                             16     work = RT
+  //                                             17     work = (RC + work + 1) / 2
   //                                             35     RC = work
   //
-  // The operation of a step is decoded in the step before.
+  // The operation of a step is decoded in the step before, and so is what it adds.
 
   typedef struct packed {
     logic cut;
     logic subtract;
     logic multiply;
-    logic add_target;
     logic set_target;
+    logic clear;
     logic average;
     logic set_current;
   } operation_t;
@@ -231,7 +233,7 @@ module dcqcn_rate_calculator
   // What is left of alpha, lowest bit first.
   alpha_t                 bits_q;
   logic       [WorkW-1:0] augend;
-  logic       [WorkW-1:0] addend;
+  rate_t                  addend_q;
   logic                   carry;
   logic       [WorkW-1:0] sum;
   logic                   unused_lsb;
@@ -239,13 +241,13 @@ module dcqcn_rate_calculator
   always_comb begin
     operation = '0;
     if (decreases_q) begin
-      operation.cut      = step_q >= 6'd1 && step_q <= 6'd31;
+      operation.cut      = load_q || (operation_q.cut && step_q != 6'd32);
       operation.subtract = step_q == 6'd32;
     end else begin
-      operation.multiply   = step_q >= 6'd3 && step_q <= 6'd10;
-      operation.add_target = step_q == 6'd11;
+      operation.multiply   = step_q == 6'd3 || (operation_q.multiply && step_q != 6'd11);
       operation.set_target = step_q == 6'd13;
-      operation.average    = step_q == 6'd14;
+      operation.clear      = step_q == 6'd14;
+      operation.average    = step_q == 6'd16;
     end
     operation.set_current = step_q == 6'd34;
   end
@@ -278,26 +280,44 @@ module dcqcn_rate_calculator
     end
   end
 
+  // What the next step adds: RC for a bit of alpha, R for a bit of how often, or one of them whole. The first bit of how often
+  // is one of hyper increases alone.
+  logic  adds_current;
+  logic  adds_target;
+  logic  adds_increase;
+  rate_t increase;
+
+  always_comb begin
+    adds_current  = operation.subtract || operation.average;
+    adds_target   = !decreases_q && (step_q == 6'd11 || step_q == 6'd15);
+    adds_increase = 1'b0;
+    increase      = increase_q;
+    if (operation.cut) adds_current = load_q ? alpha_q[0] : bits_q[1];
+    if (operation.multiply) begin
+      adds_increase = operation_q.multiply ? factor_q[StageW-2] : hyper_q && beyond_q[StageW-1];
+      if (!operation_q.multiply) increase = hai_rate_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    addend_q <= (adds_current ? current_q : '0) | (adds_target ? target_q : '0)
+        | (adds_increase ? increase : '0);
+  end
+
   // One adder. Where there is nothing to do, it adds nothing.
   always_comb begin
     augend = work_q;
     if (operation_q.subtract) augend = ~work_q;
     if (operation_q.multiply) augend = work_q << 1;
-    if (operation_q.average) augend = WorkW'(target_q);
-    addend = '0;
-    if (operation_q.subtract || operation_q.average || (operation_q.cut && bits_q[0]))
-      addend |= WorkW'(current_q);
-    if (operation_q.multiply && factor_q[StageW-1]) addend |= WorkW'(increase_q);
-    if (operation_q.add_target) addend |= WorkW'(target_q);
     carry = operation_q.subtract || operation_q.average;
   end
   // The carry enters one bit below.
-  assign {sum, unused_lsb} = {augend, 1'b1} + {addend, carry};
+  assign {sum, unused_lsb} = {augend, 1'b1} + {WorkW'(addend_q), carry};
 
   always_ff @(posedge clk_i) begin
     below_q <= work_q < WorkW'(decreases_q ? min_rate_i : max_rate_i);
     work_q  <= operation_q.cut || operation_q.average ? sum >> 1 : sum;
-    if (idle_q) work_q <= '0;
+    if (idle_q || operation_q.clear) work_q <= '0;
     bits_q <= load_q ? alpha_q : bits_q >> operation_q.cut;
   end
 
@@ -355,9 +375,9 @@ module dcqcn_rate_calculator
       assert (operation_q.cut == (decreases_q && step_q >= 6'd2 && step_q <= 6'd32));
       assert (operation_q.subtract == (decreases_q && step_q == 6'd33));
       assert (operation_q.multiply == (!decreases_q && step_q >= 6'd4 && step_q <= 6'd11));
-      assert (operation_q.add_target == (!decreases_q && step_q == 6'd12));
       assert (operation_q.set_target == (!decreases_q && step_q == 6'd14));
-      assert (operation_q.average == (!decreases_q && step_q == 6'd15));
+      assert (operation_q.clear == (!decreases_q && step_q == 6'd15));
+      assert (operation_q.average == (!decreases_q && step_q == 6'd17));
       assert (operation_q.set_current == (step_q == 6'd35));
       // A cut's reduction is at most half of the rate; a rise's work has a bit more with each step.
       if (decreases_q && step_q >= 6'd1 && step_q <= 6'd33) assert (work_q <= WorkW'(current_q));
@@ -368,7 +388,10 @@ module dcqcn_rate_calculator
           assert (32'(work_q >> RateW) <= (32'd2 << (k - 4)) - 32'd2);
       end
       if (!decreases_q && (step_q == 6'd13 || step_q == 6'd14)) assert (work_q >= WorkW'(target_q));
-      if (!decreases_q && step_q >= 6'd16 && step_q <= 6'd35)
+      if (!decreases_q && step_q == 6'd16) assert (work_q == '0 && addend_q == target_q);
+      if (!decreases_q && step_q == 6'd17)
+        assert (work_q == WorkW'(target_q) && addend_q == current_q);
+      if (!decreases_q && step_q >= 6'd18 && step_q <= 6'd35)
         assert (work_q >= WorkW'(min_rate_i) && work_q <= WorkW'(max_rate_i));
       if (step_q == 6'd35 && decreases_q) assert (below_q == (work_q < WorkW'(min_rate_i)));
       if (step_q == 6'd14 && !decreases_q) assert (below_q == (work_q < WorkW'(max_rate_i)));

@@ -365,6 +365,7 @@ module delay_line
           assert (32'(words_o) + 32'(mem_write_o) + MaxBeats - 32'(beats_q) <= Words);
         end
         if (room_q) assert (32'(words_o) + 32'(mem_write_o) + MaxBeats <= Words);
+        if (mem_write_o && mem_read_o) assert (mem_write_address_o != mem_read_address_o);
         assert (read_next_q == read_q + 1'b1 && not_empty_q == (read_q != write_q));
         assert (32'(held) + 32'(on_way) + 32'(departed_q) == 32'(prefetched_q));
         assert (32'(prefetched_q) <= Prefetch && on_way <= prefetched_q);

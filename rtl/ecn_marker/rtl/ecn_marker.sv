@@ -66,11 +66,21 @@ module ecn_marker
     network_of.adds = {ecn[0], ecn[1]};
   endfunction
 
+  // What a beat says of the checksums behind no tag and behind one, if it has them: less than 1, less than 2.
+  typedef struct packed {
+    logic below_1;
+    logic below_2;
+  } low_t;
+
+  function automatic low_t low_of(logic [15:0] checksum);
+    low_of.below_1 = checksum == '0;
+    low_of.below_2 = checksum[15:1] == '0;
+  endfunction
+
   // The checksum without what was added to another word of its header: ~(~checksum + added), with the carry around the end.
-  function automatic logic [15:0] mended(logic [15:0] checksum, logic [1:0] added);
-    logic [16:0] sum;
-    sum = {1'b0, ~checksum} + 17'(added);
-    return ~(sum[15:0] + 16'(sum[16]));
+  // There is one if the checksum is less, and it takes 1 more.
+  function automatic logic [15:0] mended(logic [15:0] checksum, low_t low, logic [1:0] added);
+    return checksum - (16'(added) + 16'(added[1] ? low.below_2 : low.below_1));
   endfunction
 
   function automatic logic [15:0] swapped(logic [15:0] word);
@@ -86,6 +96,8 @@ module ecn_marker
   network_t                  untagged_q;
   network_t                  tagged_q;
   logic                      vlan_q;
+  low_t                      untagged_low_q;
+  low_t                      tagged_low_q;
   logic     [           2:0] beat_q;
   logic                      first_q;
   logic     [     DataW-1:0] coming;
@@ -130,9 +142,11 @@ module ecn_marker
     if (advance) begin
       beats_q[0] <= s_axis;
       for (int unsigned i = 1; i < Steps; ++i) beats_q[i] <= beats_q[i-1];
-      untagged_q <= network_of(coming, coming_keep[15%BeatOctets], 12);
-      tagged_q   <= network_of(coming, coming_keep[19%BeatOctets], 16);
-      vlan_q     <= word_at(coming, 12) == EtherTypeVlan;
+      untagged_q     <= network_of(coming, coming_keep[15%BeatOctets], 12);
+      tagged_q       <= network_of(coming, coming_keep[19%BeatOctets], 16);
+      vlan_q         <= word_at(coming, 12) == EtherTypeVlan;
+      untagged_low_q <= low_of(word_at(coming, 24));
+      tagged_low_q   <= low_of(word_at(coming, 28));
     end
   end
 
@@ -146,6 +160,8 @@ module ecn_marker
   logic        marks_tagged;
   logic        checksum_here;
   logic  [1:0] adds;
+  logic  [1:0] lacks;
+  logic        tagged_checksum;
   axis_t       marked;
 
   assign marks_frame = first_q ? marks : marks_frame_q;
@@ -154,7 +170,10 @@ module ecn_marker
       && (untagged_q.ipv4 || untagged_q.ipv6);
   assign marks_tagged   = marks_frame && beat_q == TaggedBeat && vlan_frame
       && (tagged_q.ipv4 || tagged_q.ipv6);
-  assign checksum_here = beat_q == ChecksumBeat && adds != '0;
+  // Of a beat behind that of the mark, what is to be mended was known a beat before.
+  assign lacks = ChecksumBeat == TaggedBeat ? adds : adds_q;
+  assign tagged_checksum = ChecksumBeat == UntaggedBeat ? vlan_frame : vlan_frame_q;
+  assign checksum_here = beat_q == ChecksumBeat && lacks != '0;
 
   always_comb begin
     adds = first_q ? '0 : adds_q;
@@ -173,9 +192,14 @@ module ecn_marker
       else marked.data[8*(19%BeatOctets)+4+:2] = '1;
     end
     if (checksum_here) begin
-      if (vlan_frame)
-        marked.data[8*(28%BeatOctets)+:16] = swapped(mended(word_at(next.data, 28), adds));
-      else marked.data[8*(24%BeatOctets)+:16] = swapped(mended(word_at(next.data, 24), adds));
+      if (tagged_checksum)
+        marked.data[8*(28%BeatOctets)+:16] = swapped(
+          mended(word_at(next.data, 28), tagged_low_q, lacks)
+        );
+      else
+        marked.data[8*(24%BeatOctets)+:16] = swapped(
+          mended(word_at(next.data, 24), untagged_low_q, lacks)
+        );
     end
   end
 
@@ -259,6 +283,8 @@ module ecn_marker
       if (valid_q[Steps-1]) begin
         assert (untagged_q == network_of(next.data, next.keep[15%BeatOctets], 12));
         assert (tagged_q == network_of(next.data, next.keep[19%BeatOctets], 16));
+        assert (untagged_low_q == low_of(word_at(next.data, 24)));
+        assert (tagged_low_q == low_of(word_at(next.data, 28)));
       end
       if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       if (m_axis_tvalid) begin

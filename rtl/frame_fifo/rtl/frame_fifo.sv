@@ -58,6 +58,8 @@ module frame_fifo
   logic     clk;
   logic     active;
 
+  // A word is never read in the clock in which it is written.
+  (* no_rw_check *)
   word_t    words_q       [Words];
 
   // Where the next beat goes, where its frame began, and the next to be read; a bit more than an address.
@@ -232,6 +234,7 @@ module frame_fifo
         if (room_q) assert (32'(pointer_t'(in_q - out_q)) < Words);
         assert (pointer_t'(frame_q - out_q) <= pointer_t'(in_q - out_q));
         if (dropping_q) assert (in_q == frame_q);
+        if (writes && reads) assert (in_q[AddressW-1:0] != out_q[AddressW-1:0]);
         assert (32'(prefetched_q) <= Prefetch);
         assert (out_next_q == out_q + 1'b1 && not_empty_q == (out_q != frame_q));
         assert (prefetched_q == PrefetchW'(reading_q) + PrefetchW'(read_q)

@@ -124,65 +124,65 @@ module token_bucket
     end
   end
 
-  // The octets of a refill, at most a full bucket, and how much the bucket may hold before it runs over.
-  frame_octets_t              grant_q;
-  frame_octets_t              room_q;
-  logic          [GrantW-1:0] grant;
-
-  assign grant = GrantW'(steps_q) * GrantW'(TokensPerStep);
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      grant_q <= '0;
-      room_q  <= FrameW'(Depth);
-    end else begin
-      grant_q <= grant > GrantW'(Depth) ? FrameW'(Depth) : FrameW'(grant);
-      room_q  <= FrameW'(Depth) - (grant > GrantW'(Depth) ? FrameW'(Depth) : FrameW'(grant));
-    end
-  end
-
-  // The bucket.
+  // The octets that come in this clock, at most a full bucket, and what the bucket may hold before these make it run over. All of
+  // it if none come.
+  frame_octets_t               gift_q;
+  frame_octets_t               room_q;
+  logic          [ GrantW-1:0] grant;
   logic          [RefillW-1:0] clocks_q;
   logic                        refill_q;
-  frame_octets_t               tokens_q;
-  frame_octets_t               rest;
-  logic                        borrow;
-  logic                        taken;
-  logic                        rest_overflows;
-  frame_octets_t               refilled_rest;
-  frame_octets_t               refilled;
+  logic                        refills;
 
-  assign {borrow, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
-  assign taken = take_i && !borrow;
-
-  // The bucket after a refill, with a frame taken and without: side by side, so that neither waits for the other.
-  assign refilled_rest = rest_overflows ? FrameW'(Depth) : rest + grant_q;
-  assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + grant_q;
-
-  // Whether tokens - octets > room, by the sign of tokens - octets - room - 1: the three are made two first, without carries.
-  typedef logic [FrameW+1:0] sum_t;
-  sum_t tokens;
-  sum_t octets_n;
-  sum_t room_n;
-  sum_t carries;
-
-  assign tokens = sum_t'(tokens_q);
-  assign octets_n = ~sum_t'(octets_i);
-  assign room_n = ~sum_t'(room_q);
-  assign carries = (tokens & octets_n) | (tokens & room_n) | (octets_n & room_n);
-  assign rest_overflows = signed'((tokens ^ octets_n ^ room_n) + sum_t'({carries, 1'b1})) >= 0;
+  assign grant   = GrantW'(steps_q) * GrantW'(TokensPerStep);
+  assign refills = clocks_q == RefillW'(RefillClocks - 2);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       clocks_q <= '0;
       refill_q <= 1'b0;
-      tokens_q <= FrameW'(Depth);
+      gift_q   <= '0;
+      room_q   <= FrameW'(Depth);
     end else begin
       clocks_q <= refill_q ? '0 : clocks_q + 1'b1;
-      refill_q <= clocks_q == RefillW'(RefillClocks - 2);
-      if (taken) tokens_q <= refill_q ? refilled_rest : rest;
-      else if (refill_q) tokens_q <= refilled;
+      refill_q <= refills;
+      gift_q   <= '0;
+      room_q   <= FrameW'(Depth);
+      if (refills) begin
+        gift_q <= grant > GrantW'(Depth) ? FrameW'(Depth) : FrameW'(grant);
+        room_q <= grant > GrantW'(Depth) ? '0 : FrameW'(Depth) - FrameW'(grant);
+      end
     end
+  end
+
+  // a + b + c + 1: the three are made two first, without carries.
+  typedef logic [FrameW+1:0] sum_t;
+
+  function automatic sum_t sum_of(sum_t a, sum_t b, sum_t c);
+    return (a ^ b ^ c) + sum_t'({(a & b) | (a & c) | (b & c), 1'b1});
+  endfunction
+
+  // The bucket, with a frame taken and without: side by side, so that neither waits for the other. What a frame leaves runs over
+  // if tokens - octets - room - 1 is not negative.
+  frame_octets_t tokens_q;
+  sum_t          tokens;
+  sum_t          octets_n;
+  logic          borrow;
+  logic          rest_overflows;
+  frame_octets_t with_frame;
+  frame_octets_t without_frame;
+
+  assign tokens = sum_t'(tokens_q);
+  assign octets_n = ~sum_t'(octets_i);
+  assign borrow = tokens_q < octets_i;
+  assign rest_overflows = signed'(sum_of(tokens, octets_n, ~sum_t'(room_q))) >= 0;
+  assign with_frame = rest_overflows ? FrameW'(Depth) : FrameW'(sum_of(
+      tokens, octets_n, sum_t'(gift_q)
+  ));
+  assign without_frame = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) tokens_q <= FrameW'(Depth);
+    else tokens_q <= take_i && !borrow ? with_frame : without_frame;
   end
 
   assign ready_o  = !borrow;
@@ -206,6 +206,7 @@ module token_bucket
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (32'(tokens_q) <= Depth);
+      assert (32'(gift_q) + 32'(room_q) == Depth && (refill_q || gift_q == '0));
       assert (32'(clocks_q) < RefillClocks && refill_q == (32'(clocks_q) == RefillClocks - 1));
       if (past_take_q && !past_refill_q && !past_reset_q) begin
         assert (past_octets_q <= past_tokens_q);
