@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -27,22 +27,20 @@ from typing import Any
 
 import penstock
 import penstock.exchange
-import typer
 import yaml
 from penstock import _core, dcb, wire, workloads
 from penstock.arenas import prose
 from penstock.arenas.arena_file import OWN as ARENAS
 from penstock.arenas.arena_file import read as read_arena
-from penstock.cli import app
 from penstock.figures.comparison import pauses
 from penstock.figures.style import save
 from penstock.metrics.registry import COMPARED
 from penstock.metrics.seeds import groups
 from penstock.quantity_text import bit_rate, count, duration
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
-from typer.testing import CliRunner
 
 import state_diagram
+from command_pages import commands
 from gallery import gallery
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
@@ -319,35 +317,6 @@ def victim_flow(target: Path) -> str:
     save(pauses({label: [result] for label, result in runs.items()}), target)
     shown = "![Stopped ports and throughput, with and without PFC and QCN](../images/victim-flow.svg)"
     return f"{table(head, rows)}\n\n{shown}"
-
-
-def commands() -> str:
-    """The help of every command, as the command prints it."""
-    return "\n\n".join(
-        f"## {' '.join(['penstock', *arguments])}\n\n```text\n{help_of(arguments)}\n```"
-        for arguments in ([], *named(app))
-    )
-
-
-def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[str]]:
-    """Return the words of each command, those of groups included."""
-    for command in commands.registered_commands:
-        if command.callback:
-            yield [*before, command.name or command.callback.__name__]
-    for group in commands.registered_groups:
-        inner = [*before, str(group.name)]
-        yield inner
-        if group.typer_instance:
-            yield from named(group.typer_instance, inner)
-
-
-def help_of(arguments: list[str]) -> str:
-    """Return the text that `penstock ARGUMENTS --help` prints."""
-    # As on a terminal of 80 columns.
-    done = CliRunner().invoke(
-        app, [*arguments, "--help"], prog_name="penstock", terminal_width=78, catch_exceptions=False
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
 
 
 def python_api() -> str:

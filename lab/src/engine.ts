@@ -95,6 +95,13 @@ export class EngineClient {
     });
   }
 
+  /** A scenario with keys set. */
+  async setAll(text: string, set: Record<string, string>): Promise<string> {
+    let changed = text;
+    for (const [key, value] of Object.entries(set)) changed = String(await this.ask("set", changed, key, value));
+    return changed;
+  }
+
   /** Takes the text of a scheme of the reader's, also after the Worker has been started again: the JSON of an Own. */
   define(text: string): Promise<string | number> {
     this.own = text;

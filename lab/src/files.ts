@@ -14,6 +14,11 @@ export function address(name: string): string {
   return addresses?.[name] ?? name;
 }
 
+/** The text of a scenario of the gallery. */
+export async function scenarioText(name: string): Promise<string> {
+  return (await fetch(address(`scenarios/${name}.toml`))).text();
+}
+
 /** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */
 export function keep(): void {
   if (!inNotebook && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
