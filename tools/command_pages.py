@@ -40,26 +40,29 @@ EXAMPLES: dict[str, str] = {
     "artifact check": "penstock artifact check first.zip",
     "theory margin": "penstock theory margin baseline/ten-gig",
     "theory table": "penstock theory table --out margins.svg",
-    "theory map": "penstock theory map baseline/ten-gig --scheme bcn --x flows=1..40:8 --y delay=20us..400us:8 --out map.svg",
+    "theory map": "penstock theory map baseline/ten-gig --scheme bcn --x flows=1..40:8 --y delay=20us..400us:8",
     "theory sliding": "penstock theory sliding theory/figure-5",
     "theory phase": "penstock theory phase theory/figure-5 --at 1 --target 550e6 --out plane.svg",
     "theory figures": "penstock theory figures 2 --out figure-2.svg",
-    "theory overlay": "penstock theory overlay sliding-mode/three-sources --set 'duration=0.3 s' --set 'warmup=0.1 s' --out overlay.svg",
+    "theory overlay": "penstock theory overlay sliding-mode/three-sources --set 'duration=0.3 s' --set 'warmup=0.1 s'",
     "dcb plan": "penstock dcb plan baseline/ten-gig",
     "wire formats": "penstock wire formats",
-    "wire encode": "penstock wire encode pause quanta=65535 --out pause.pcap",
+    "wire encode": "penstock wire encode pause pause_time=65535 --out pause.pcap",
     "wire decode": "penstock wire decode pause.pcap",
-    "wire stats": "penstock wire stats pause.pcap",
+    "wire stats": "penstock wire stats storm/capture.pcapng --storm 1ms",
 }
 """An example of each command that has one, in the order in which they run: later ones read what earlier ones wrote."""
 
-BEFORE = {"import": "penstock export incast/roce-sixteen files --to hpcc"}
+BEFORE = {
+    "import": "penstock export incast/roce-sixteen files --to hpcc",
+    "wire stats": "penstock run faults/pfc-storm --no-figures --pcap 'h8->leaf1' --out storm",
+}
 """What an example needs besides."""
 
 WITHOUT = {
     "lab": "opens a browser",
     "tune": "searches for minutes; [Tune parameters](../how-to/tune-parameters.md) shows what it prints",
-    "testbed run": "needs namespaces of Linux and runs in real time; [Run a scenario on the testbed](../how-to/run-the-testbed.md) shows it",
+    "testbed run": "runs in real time; [Run a scenario on the testbed](../how-to/run-the-testbed.md) shows it",
     "testbed up": "changes this machine's network",
     "testbed down": "changes this machine's network",
     "dcb show": "reads the network cards of this machine",
@@ -77,7 +80,9 @@ def commands() -> str:
         name = " ".join(words)
         parts += [f"## {' '.join(['penstock', *words])}", f"```text\n{help_of(words)}\n```"]
         if name in printed:
-            parts.append(f"An example, as this page's build ran it:\n\n```console\n$ {EXAMPLES[name]}\n{printed[name]}\n```")
+            parts.append(
+                f"An example, as this page's build ran it:\n\n```console\n$ {EXAMPLES[name]}\n{printed[name]}\n```"
+            )
         elif name in WITHOUT:
             parts.append(f"*No example: it {WITHOUT[name]}.*")
     return "\n\n".join(parts)

@@ -42,6 +42,7 @@ from penstock.sweeps.design import KEYS as SWEEP_KEYS
 import state_diagram
 from command_pages import commands
 from gallery import gallery
+from key_page import all_keys, default
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
 from scheme_names import code, heading, hearing, scheme_table, table
@@ -118,6 +119,7 @@ def main(build: Path) -> None:
         page.write_text(with_runs(whole, page.relative_to(docs), linked))
     for scheme in schemes:
         write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys, docs))
+    write(docs / "reference/keys.md", all_keys(keys))
     for name, scenario in FIGURES.items():
         draw(scenario, docs / f"images/{name}.svg")
 
@@ -383,10 +385,7 @@ def scenario_keys(reference: list[dict[str, Any]]) -> str:
     parts = []
     for section, keys in sections.items():
         parts += [f"## `[{section}]`" if section else "## At the top", keys[0]["section_description"]]
-        rows = []
-        for key in keys:
-            default = "*required*" if key["required"] else code(key["default"])
-            rows.append([code(key["key"]), key["unit"], default, key["description"]])
+        rows = [[code(key["key"]), key["unit"], default(key), key["description"]] for key in keys]
         parts.append(table(["Key", "Value", "Default", "Meaning"], rows))
     return "\n\n".join(part for part in parts if part)
 

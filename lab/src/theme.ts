@@ -2,6 +2,15 @@
 
 import { byId } from "./page";
 
+/** Where the choice is kept; null where the browser allows none, as in a frame of another page. */
+function store(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
 function show(shade: string): void {
   document.documentElement.dataset["shade"] = shade;
   byId("theme").textContent = shade === "dark" ? "Light" : "Dark";
@@ -9,10 +18,10 @@ function show(shade: string): void {
 
 /** Makes the button work; `changed` is called after each change. */
 export function listenToTheme(changed: () => void): void {
-  show(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  show(store()?.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
   byId("theme").addEventListener("click", () => {
     const shade = document.documentElement.dataset["shade"] === "dark" ? "light" : "dark";
-    localStorage.setItem("shade", shade);
+    store()?.setItem("shade", shade);
     show(shade);
     changed();
   });

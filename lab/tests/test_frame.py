@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Watched
 from playwright.sync_api import Page, expect
+from test_controls import wait_for_ms
 
 FIRST = "#gallery=baseline/ten-gig"
 FILL = "() => [...document.querySelectorAll('.fill')].map((bar) => bar.getAttribute('height'))"
@@ -58,9 +59,7 @@ def test_a_replay_goes_on_as_the_run(lab: Watched) -> None:
     lab.page.locator("#speed").select_option("0.1")
     lab.page.locator("#play").click()
     expect(lab.page.locator("#play")).to_have_text("Pause")
-    lab.page.wait_for_function(
-        "parseFloat(document.getElementById('clock').textContent) > 110"
-    )
+    wait_for_ms(lab, 110)
     lab.page.locator("#play").click()
     expect(lab.page.locator("#play")).to_have_text("Play")
     # The keys of the line: a sample back. The engine has simulated more.
@@ -127,9 +126,7 @@ def test_a_lecture_shows_network_queue_and_rates_alone(lab: Watched) -> None:
         "(body) => getComputedStyle(body).fontSize"
     ) == ("20px")
     lab.page.locator("body").press(" ")
-    lab.page.wait_for_function(
-        "parseFloat(document.getElementById('clock').textContent) > 5"
-    )
+    wait_for_ms(lab, 5)
     lab.page.locator("body").press("Escape")
     expect(lab.page.locator("#transport")).to_be_visible()
 
@@ -184,7 +181,9 @@ def test_a_line_of_html_shows_the_run_in_another_page(
     lab.page.locator("#embed").click()
     expect(lab.page.locator("#embed")).to_have_text("Copied")
     line = lab.page.evaluate("() => navigator.clipboard.readText()")
-    assert re.fullmatch(r'<iframe src="http://[^"<>]*/embed\.html#s=[\w-]+" .*></iframe>', line)
+    assert re.fullmatch(
+        r'<iframe src="http://[^"<>]*/embed\.html#s=[\w-]+" .*></iframe>', line
+    )
     assert "\n" not in line
 
     url, folder = elsewhere

@@ -1,8 +1,8 @@
 """Types what stands in a page of the documentation, and holds what is printed to what the page shows.
 
-In a block of `console` a line that begins with `$ ` is a command, and what follows it is its output; `…` stands for lines, or
-for a part of a line, that are left out. Without such a line each line is a command, as in a block of `sh` or `bash`. Blocks
-of `python` share their names. A block behind the name of a file is that file.
+In a block of `console` a line that begins with `$ ` is a command, and what follows it is its output; `…` stands for
+lines, or for a part of a line, that are left out. Without such a line each line is a command, as in a block of `sh` or
+`bash`. Blocks of `python` share their names. A block behind the name of a file is that file.
 
 A comment right before a block says what the page does not:
 
@@ -24,7 +24,8 @@ from conftest import ROOT, Command
 
 GAP = "…"
 _BLOCK = re.compile(
-    r"(?:^`(?P<named>[^`\s]+\.\w+)`:\n\n)?(?P<notes>(?:^<!-- .*? -->\n)*)^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+    r"(?:^`(?P<named>[^`\s]+\.\w+)`:\n\n)?(?P<notes>(?:^<!-- .*? -->\n)*)^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    re.M | re.S,
 )
 _NOTE = re.compile(r"^<!-- (not run|file|before): (.*?) -->$", re.MULTILINE)
 _SHELL = ("console", "sh", "bash")

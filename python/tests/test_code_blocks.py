@@ -23,7 +23,14 @@ DRAWN = r"--out \S+\.(svg|png)$"
 LEFT = 0
 """Blocks that are not run: a number here, so that another one is noticed."""
 
-QUICK = ("call-schemes-from-c", "choose-headroom", "compare-two-schemes", "describe-a-fabric", "exchange", "write-a-scheme-in-python-or-c")
+QUICK = (
+    "call-schemes-from-c",
+    "choose-headroom",
+    "compare-two-schemes",
+    "describe-a-fabric",
+    "exchange",
+    "write-a-scheme-in-python-or-c",
+)
 """Pages that take seconds; the others take up to minutes."""
 
 
