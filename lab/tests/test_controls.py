@@ -151,6 +151,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     assert now_ms(lab) == pytest.approx(at_ms, abs=0.001)
     queue = lab.page.locator(".plots > div").first
     expect(queue).to_have_attribute("aria-label", re.compile("set point 60k"))
+    lab.tab("change")
     background = lab.page.locator("#background")
     shown = lab.page.locator("#background-shown")
     expect(shown).to_have_text("none")
