@@ -60,9 +60,10 @@ const lessons = readdirSync(join(here, "lessons")).sort().map((name) => {
   for (const { scenario } of [...lesson.steps, ...questions.flatMap(({ runs }) => runs)]) {
     if (scenario !== undefined && !known.has(scenario)) throw new Error(`lessons/${name}: ${scenario} is not in gallery.json`);
   }
-  return lesson;
+  // The texts for notebooks are no part of the page.
+  return { ...lesson, steps: lesson.steps.map(({ notebook: _notebook, ...step }) => step) };
 });
-writeFileSync(join(out, "lessons.json"), `${JSON.stringify(lessons, null, 1)}\n`);
+writeFileSync(join(out, "lessons.json"), `${JSON.stringify(lessons)}\n`);
 files.push("lessons.json");
 
 /** Templates for a scheme of the reader's are examples of the package, with the names of src/own.ts. They are no modules of Python here. */

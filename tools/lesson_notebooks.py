@@ -3,12 +3,13 @@
     python tools/lesson_notebooks.py            after a lesson has changed
     python tools/lesson_notebooks.py --check    says which notebook is not what its lesson makes; `make lint` asks
 
-A notebook has the lesson's texts, runs its scenarios with the library, opens the laboratory, and simulates the answer
-of the question. It holds no outputs: its reader runs it.
+A notebook has the lesson's texts, runs its scenarios with the library and draws them, opens the laboratory, and
+simulates the answer of the question that its reader gives. It holds no outputs: its reader runs it. The functions that
+it calls are in penstock.lab.lessons.
 """
 
 import json
-import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,66 +18,59 @@ ROOT = Path(__file__).resolve().parent.parent
 LESSONS = ROOT / "lab" / "lessons"
 NOTEBOOKS = ROOT / "python" / "penstock" / "lab" / "notebooks"
 
-_BEGIN = '''from math import inf
+_BEGIN = """from math import inf
 
-from penstock import Scenario
-
-
-def prepared(name, settings):
-    """A scenario of the library with some keys set."""
-    scenario = Scenario.named(name)
-    for key, value in settings.items():
-        scenario.set(key, value)
-    return scenario'''
-
-_NUMBER = '''def number(run, path):
-    """The number at the end of a path through a summary: keys, and names in lists."""
-    value = run.summary
-    for part in path:
-        value = next(own for own in value if own["name"] == part) if isinstance(value, list) else value[part]
-    return value'''
-
-_MEASURES = {
-    "value": "found = numbers[0]",
-    "ratio": "found = numbers[1] / numbers[0]",
-    "largest": "found = numbers.index(max(numbers))",
-}
+from penstock.lab.lessons import Goal, Question, judge, prepared"""
+_MARK = re.compile(r"\[([^\]]+)\]\([#!][^)]+\)")
+_LETTERS = "abcdefgh"
 
 
 def main() -> int:
     """Writes the notebooks, or checks them; the exit status says whether one differs."""
     check = sys.argv[1:] == ["--check"]
-    wrong = 0
+    wrong = []
     NOTEBOOKS.mkdir(exist_ok=True)
-    for path in sorted(LESSONS.glob("*.json")):
-        text = notebook(json.loads(path.read_text(encoding="utf-8")))
-        target = NOTEBOOKS / f"{path.stem}.ipynb"
+    texts = {
+        f"{path.stem}.ipynb": notebook(json.loads(path.read_text(encoding="utf-8")))
+        for path in sorted(LESSONS.glob("*.json"))
+    }
+    for name, text in texts.items():
+        target = NOTEBOOKS / name
         if not check:
             target.write_text(text, encoding="utf-8")
         elif not target.is_file() or target.read_text(encoding="utf-8") != text:
-            print(
-                f"{target.relative_to(ROOT)}: not what its lesson makes: python tools/lesson_notebooks.py",
-                file=sys.stderr,
-            )
-            wrong = 1
-    return wrong
+            wrong.append(f"{name}: not what its lesson makes")
+    for target in sorted(NOTEBOOKS.glob("*.ipynb")):
+        if target.name in texts:
+            continue
+        if check:
+            wrong.append(f"{target.name}: there is no such lesson")
+        else:
+            target.unlink()
+    for line in wrong:
+        print(f"{NOTEBOOKS.relative_to(ROOT)}/{line}: python tools/lesson_notebooks.py", file=sys.stderr)
+    return int(bool(wrong))
 
 
 def notebook(lesson: dict[str, Any]) -> str:
     """Returns the notebook of a lesson, as a file has it."""
-    cells = [prose(f"# {lesson['title']}"), code(_BEGIN)]
+    head = f"# {lesson['title']}\n\nGoal: {lesson['goal']}. Needs: {lesson['needs']}."
+    cells = [prose(head), code(_BEGIN)]
     shown = False
-    asked = [own["question"] for own in (*lesson["steps"], lesson) if "question" in own]
     for step in lesson["steps"]:
-        cells.append(prose(step.get("notebook", step["text"])))
+        cells.append(prose(step.get("notebook", plain(step["text"]))))
         if "scenario" in step:
             cells.append(code(run_of(step)))
             if not shown:
                 cells += [prose("The same live, in the laboratory:"), code("scenario.lab()")]
                 shown = True
+        if "task" in step:
+            cells += task(step["task"])
+        if "estimate" in step:
+            cells += estimate(step["estimate"])
         if "question" in step:
-            cells += question(step["question"], is_first=step["question"] is asked[0])
-    cells += question(lesson["question"], is_first=len(asked) == 1)
+            cells += question(step["question"])
+    cells += question(lesson["question"])
     for place, cell in enumerate(cells):
         cell["id"] = f"cell-{place}"
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -84,56 +78,106 @@ def notebook(lesson: dict[str, Any]) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
+def plain(text: str) -> str:
+    """Returns a text without the marks that point at the page."""
+    return _MARK.sub(r"\1", text)
+
+
+def scenario_of(step: dict[str, Any], **more: str) -> str:
+    """Returns the call that makes a scenario."""
+    return f"prepared({step['scenario']!r}, {step.get('set', {}) | more!r})"
+
+
 def run_of(step: dict[str, Any]) -> str:
     """Returns the code of a step: the scenario, and its runs."""
-    lines = [f"scenario = prepared({step['scenario']!r}, {step.get('set', {})!r})"]
+    lines = [f"scenario = {scenario_of(step)}"]
     runs = {"run": "scenario.run()"}
-    key, _, value = step.get("compare", "").partition("=")
-    if value:
-        runs["beside"] = f"prepared({step['scenario']!r}, {step.get('set', {}) | {key: value}!r}).run()"
-    elif key:
-        runs["beside"] = f"scenario.run(scheme={key!r})"
+    compared = step.get("compare", "")
+    if "=" in compared:
+        keys = dict(pair.split("=") for pair in compared.split("&"))
+        runs["beside"] = f"{scenario_of(step, **keys)}.run()"
+    elif compared:
+        runs["beside"] = f"scenario.run(scheme={compared!r})"
     lines += [f"{name} = {run}" for name, run in runs.items()]
     return "\n".join([*lines, *(f"display({name}, {name}.plot())" for name in runs)])
 
 
-def question(asked: dict[str, Any], *, is_first: bool) -> list[dict[str, Any]]:
-    """Returns the cells of a question: its choices, the simulation of the answer, and the reason.
+def task(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the cells of a task: what is asked for, and the check of the scenario that the reader has changed."""
+    if any(edit[0] != "set" for edit in given["solution"]):
+        return [prose(f"**Your turn, in the laboratory.** {given['text']}")]
+    goals = [f"    {goal_of(own)}," for own in given["goals"]]
+    lines = [
+        '# scenario.set("KEY", "VALUE")',
+        "goals = [",
+        *goals,
+        "]",
+        "judge(scenario, goals)",
+    ]
+    return [prose(f"**Your turn.** {given['text']}"), code("\n".join(lines))]
 
-    The first one of a notebook has the code that reads numbers.
-    """
-    choices = "\n".join(f"- {choice['text']}" for choice in asked["choices"])
-    schemes = [f"scheme={run['scheme']!r}" if "scheme" in run else "" for run in asked["runs"]]
+
+def goal_of(goal: dict[str, Any]) -> str:
+    """Returns the call that makes a goal."""
+    ends = [f"{name}={goal[key]!r}" for key, name in (("from", "least"), ("to", "below")) if key in goal]
+    return f"Goal(path={goal['metric']!r}, name={goal['name']!r}, unit={goal['unit']!r}, {', '.join(ends)})"
+
+
+def estimate(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the cells of a number to work out: the reader's, the planner's, and a run with the reader's."""
+    first, name, *rest = given["planned"]
+    path = "".join(f"[{part!r}]" for part in rest)
+    lines = [
+        "octets = 0  # yours",
+        f"links = scenario.describe()[{first!r}]",
+        f"planned = next(link for link in links if link['name'] == {name!r}){path}",
+        f'print(f"{given["name"]}: {{octets}} octets are yours, the planner has {{planned}}")',
+    ]
+    return [prose(f"**Your turn.** {given['text']}"), code("\n".join(lines)), prose(given["why"])]
+
+
+def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the cells of a question: its choices, and the cell that simulates the answer and says why."""
+    choices = "\n".join(f"- {letter}: {own['text']}" for letter, own in zip(_LETTERS, asked["choices"], strict=False))
+    schemes = [{"scheme": run["scheme"]} if "scheme" in run else {} for run in asked["runs"]]
     runs = [
-        f"prepared({run['scenario']!r}, {run.get('set', {})!r}).run({scheme})"
-        for run, scheme in zip(asked["runs"], schemes, strict=True)
+        f"        {label(asked, place)!r}: {scenario_of(run, **schemes[place])},"
+        for place, run in enumerate(asked["runs"])
     ]
     ranges = [
-        f"({choice['text']!r}, {choice.get('from', -math.inf)}, {choice.get('to', math.inf)})"
-        for choice in asked["choices"]
+        f"        ({own['text']!r}, {own.get('from', '-inf')}, {own.get('to', 'inf')})," for own in asked["choices"]
     ]
-    if asked["measure"] == "largest":
-        right = "choices[found][0]"
-    else:
-        right = "next(text for text, least, below in choices if least <= found < below)"
     lines = [
-        "runs = [",
-        *(f"    {run}," for run in runs),
-        "]",
-        f"numbers = [number(run, {asked['metric']!r}) for run in runs]",
-        _MEASURES[asked["measure"]],
-        "choices = [",
-        *(f"    {choice}," for choice in ranges),
-        "]",
-        f"print({asked['name'] + ':'!r}, *numbers)",
-        f"print({right})",
+        "question = Question(",
+        "    runs={",
+        *runs,
+        "    },",
+        f"    path={asked['metric']!r},",
+        f"    name={asked['name']!r},",
+        f"    unit={asked['unit']!r},",
+        f"    measure={asked['measure']!r},",
+        "    choices=[",
+        *ranges,
+        "    ],",
+        f"    why={asked['why']!r},",
+        ")",
+        'question.answer("a")  # your choice',
     ]
     return [
-        prose(f"## {asked['text']}\n\n{choices}\n\nChoose one before you run the next cells: the simulation knows."),
-        *([code(_NUMBER)] if is_first else []),
+        prose(f"## {asked['text']}\n\n{choices}\n\nChoose one, and run the cell: the simulation knows."),
         code("\n".join(lines)),
-        prose(asked["why"]),
     ]
+
+
+def label(asked: dict[str, Any], place: int) -> str:
+    """Returns the label of a run, as the page has it."""
+    if len(asked["runs"]) == 1:
+        return ""
+    run = asked["runs"][place]
+    if "label" in run:
+        return str(run["label"])
+    chosen = asked["choices"][place]["text"] if asked["measure"] in ("largest", "smallest") else run["scheme"]
+    return f"under {chosen}"
 
 
 def prose(text: str) -> dict[str, Any]:

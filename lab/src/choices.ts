@@ -1,15 +1,13 @@
 /** Fills the lists from which a reader chooses. */
 
 import { comparisons } from "./job";
-import type { Lesson } from "./lesson";
 import { byId, type Entry } from "./page";
 import type { Scheme } from "./protocol";
 import { SPEEDS } from "./words";
 
-export function fill(schemes: Scheme[], gallery: Entry[], lessons: Lesson[]): void {
+export function fill(schemes: Scheme[], gallery: Entry[]): void {
   const option = (value: string, text: string) => new Option(text, value);
   byId<HTMLSelectElement>("gallery").append(...gallery.map(({ scenario, title }) => option(scenario, title)), option("", "a scenario of your own"));
-  byId("lesson").append(...lessons.map(({ title }, i) => option(String(i), `${i + 1}. ${title}`)));
   const names = schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
   byId("scheme").append(...names.map((name) => name.cloneNode(true)));
   byId("compare").append(...names, comparisons());

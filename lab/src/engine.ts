@@ -2,6 +2,7 @@
 
 import { address } from "./files";
 import type { Call, FromWorker, Refusal, RunRequest, Scheme, Sources, ToWorker } from "./protocol";
+import type { Edit } from "./task";
 
 /** A scenario that is not laid out after so long will not be. */
 const PATIENCE_MS = 15_000;
@@ -99,6 +100,13 @@ export class EngineClient {
   async setAll(text: string, set: Record<string, string>): Promise<string> {
     let changed = text;
     for (const [key, value] of Object.entries(set)) changed = String(await this.ask("set", changed, key, value));
+    return changed;
+  }
+
+  /** A text with edits by functions of the engine. */
+  async edited(text: string, edits: Edit[]): Promise<string> {
+    let changed = text;
+    for (const [name, ...values] of edits) changed = String(await this.ask(name, changed, ...values));
     return changed;
   }
 

@@ -33,10 +33,34 @@ function hasPaths({ nodes, links }: Plan): boolean {
   return links.length / 2 >= nodes.length;
 }
 
-/** What a run is compared with, as keys to set: "network.load_balancing=spray" is one, the name of a scheme none. */
+/** What a run is compared with, as keys to set: "network.load_balancing=spray" is one, the name of a scheme none; "&" joins several. */
 export function setting(compare: string): Record<string, string> | null {
-  const [key, value] = compare.split("=");
-  return key !== undefined && value !== undefined ? { [key]: value } : null;
+  const pairs = compare.split("&").map((pair) => pair.split("="));
+  return pairs.every(([key, value]) => key !== undefined && value !== undefined) ? (Object.fromEntries(pairs) as Record<string, string>) : null;
+}
+
+/** Shows in the list what a run is compared with; what it does not have, such as a lesson's keys, is put there. */
+export function showCompared(list: HTMLSelectElement, compare: string | null): void {
+  list.querySelector("[data-added]")?.remove();
+  list.value = compare ?? "";
+  if (compare === null || list.value === compare) return;
+  const option = new Option(compare.replace(/[^&]*?(\w+)\.(\w+)=/g, "$1 $2 "), compare);
+  option.dataset["added"] = "";
+  list.append(option);
+  list.value = compare;
+}
+
+/** The keys by which runs side by side differ; the load balancing has its own words. */
+export function keysOf(compare: string | null): string[] {
+  return Object.keys((compare === null ? null : setting(compare)) ?? {}).filter((key) => key !== BALANCING_KEY);
+}
+
+/** A key of a run and its value, as a reader knows them: "watchdog after 1 ms" of pfc.watchdog.after. */
+export function valueOf(series: Series, key: string): string {
+  const parts = key.split(".");
+  const [section, name] = [parts.slice(0, -1).join("\\."), parts.at(-1) ?? ""];
+  const found = new RegExp(`^\\[${section}\\]$(?:\\n(?!\\[).*)*?\\n${name} = "?([^"\\n]*)"?$`, "m").exec(series.description.resolved);
+  return `${parts.slice(-2).join(" ")} ${found?.[1] ?? "by default"}`;
 }
 
 /** The choices of load balancing to compare with. */

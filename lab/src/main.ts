@@ -10,7 +10,7 @@ import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
 import { listenToExports } from "./exports";
 import { address, inNotebook, keep, scenarioText } from "./files";
-import { JobControls, setting } from "./job";
+import { JobControls, keysOf, setting, showCompared } from "./job";
 import { embedding, isEmbedded, isLecture, lecture, turnLesson } from "./lecture";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Refusal, RunRequest, Scheme, Sources } from "./protocol";
@@ -90,12 +90,14 @@ class Lab {
       () => ({ text: this.state.text, link: this.link(), at_s: this.since() }),
       (rate_bps) => this.edit("changeBackground", this.link(), this.since(), rate_bps),
     );
-    this.tour = new LessonPanel(
-      byId("tour"),
-      (stage) => this.stage(stage),
-      async ({ scenario, set }) => this.engine.setAll(await scenarioText(scenario), set ?? {}),
-      () => this.address.save(),
-    );
+    this.tour = new LessonPanel(byId("tour"), byId("lesson"), {
+      show: (stage) => this.stage(stage),
+      file: scenarioText,
+      edited: (text, edits) => this.engine.edited(text, edits),
+      octets: async (text) => Number(await this.engine.ask("readQuantity", text, "octets")),
+      now: () => ({ ...(this.pending ?? this.state), play: this.playing }),
+      moved: () => this.address.save(),
+    });
     listenToTheme(() => this.redraw());
     legend(byId("legend"));
     listenToTabs();
@@ -109,7 +111,8 @@ class Lab {
     if (this.schemes.length > 0) return;
     this.schemes = schemes;
     [this.gallery, this.lessons] = await this.lists;
-    fill(this.schemes, this.gallery, this.lessons);
+    fill(this.schemes, this.gallery);
+    this.tour.fill(this.lessons);
     await this.arrive();
     window.addEventListener("hashchange", () => {
       if (this.address.isNew) void this.arrive();
@@ -127,9 +130,7 @@ class Lab {
     if (state) {
       this.own.show(state.draft || state.own);
       this.open(state, null);
-      const lesson = this.lessons.findIndex(({ title }) => title === state.lesson);
-      byId<HTMLSelectElement>("lesson").value = lesson < 0 ? "" : String(lesson);
-      this.tour.open(this.lessons[lesson] ?? null, state.step, false);
+      this.tour.take(state.lesson, state.step);
       return;
     }
     if (inNotebook || new URLSearchParams(location.search).has("opened")) {
@@ -194,7 +195,7 @@ class Lab {
     const chooser = { port: (chosen: string) => this.look(chosen), axes: (scheme: string, axes: Axes) => this.turn(scheme, axes) };
     const { rates, axes } = this.state;
     this.scales = new Scales();
-    this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser));
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser, keysOf(this.state.compare)));
     byId("runs").classList.toggle("single", this.views.length === 1);
     this.sources.open(sources);
     for (const view of this.views) void this.explain(view);
@@ -220,7 +221,7 @@ class Lab {
     const entry = this.gallery.find(({ question }) => question === plan.question);
     byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
     byId<HTMLSelectElement>("scheme").value = this.own.location(plan.scheme);
-    byId<HTMLSelectElement>("compare").value = this.state.compare ?? "";
+    showCompared(byId("compare"), this.state.compare);
     byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
     byId("summary").textContent = "";
     this.sources.show(this.calm !== 0);
@@ -548,10 +549,6 @@ class Lab {
     const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
     const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
     on("gallery", "change", () => value("gallery") && void this.choose(value("gallery")));
-    on("lesson", "change", () => {
-      this.tour.open(this.lessons[value("lesson") === "" ? -1 : Number(value("lesson"))] ?? null);
-      this.address.save();
-    });
     on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
     on("compare", "change", () => this.open({ ...(this.pending ?? this.state), compare: value("compare") || null }, this.playing ? this.state.speed : null));
     on("play", "click", () => this.toggle());

@@ -17,7 +17,7 @@ const MOST_FLIGHTS = 24;
 /** Half the width and height of the drawing of a queue, and how far it stands from its switch. */
 const GAUGE = { x: 7, y: 17, near: 34, far: 46 };
 /** Longer names stand below their node. */
-const SHORT_NAME = 4;
+const SHORT_NAME = 3;
 
 /** The signs of the drawing, for its legend. */
 const LEGEND: [string, string][] = [
@@ -123,6 +123,7 @@ export class NetworkView {
       this.cables.set(pair, { line, cross, links: [name] });
       this.svg.append(line, cross);
     }
+    for (const { line, links } of this.cables.values()) line.dataset["links"] = links.join(" ");
     for (const { name, node, peer } of plan.links) {
       const queue = this.series.queueAt(name);
       if (queue < 0) continue;
@@ -146,6 +147,7 @@ export class NetworkView {
       const below = name.length > SHORT_NAME && kind === "host";
       const text = element("text", { x, y: y + (below ? 19 : 3.5), "text-anchor": "middle", class: "name" });
       text.textContent = name;
+      shape.dataset["node"] = name;
       this.svg.append(shape, text);
     }
   }
@@ -170,7 +172,7 @@ export class NetworkView {
     const sign = (kind: string, d: string) => element("path", { d, class: `sign ${kind}`, transform: `translate(${x} ${y - GAUGE.y - 8})`, visibility: "hidden" });
     const signs = { stopped: sign("stopped", SHAPES["pause"] ?? ""), dropped: sign("dropped", "M-4,-4L4,4M-4,4L4,-4") };
     const title = element("title", {});
-    const group = element("g", { tabindex: 0, role: "button", "aria-label": `Show the queue of ${link}` });
+    const group = element("g", { tabindex: 0, role: "button", "aria-label": `Show the queue of ${link}`, "data-queue": link });
     group.append(title, box, bar, signs.stopped, signs.dropped);
     group.addEventListener("click", () => choose(link));
     group.addEventListener("keydown", (event) => {

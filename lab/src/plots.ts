@@ -24,17 +24,17 @@ const TURN = 137.5;
 /** What the plot of rates shows. */
 export type Rates = "throughput" | "allowed";
 
-/** A number with a prefix of the SI, for the ticks of an axis. */
-export function short(value: number): string {
+/** A number with a prefix of the SI, its own or that of the number beside it, for the ticks of an axis. */
+export function short(value: number, beside = value): string {
   const prefixes = ["p", "n", "µ", "m", "", "k", "M", "G", "T"];
   if (value === 0) return "0";
-  const step = Math.min(4, Math.max(-4, Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)));
+  const step = Math.min(4, Math.max(-4, Math.floor(Math.log10(Math.abs(beside)) / 3 + 1e-9)));
   return `${Number((value / 10 ** (3 * step)).toPrecision(4))}${prefixes[step + 4] ?? ""}`;
 }
 
-/** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s". */
-export function quantity(value: number, unit: "octets" | "bit/s" | "s"): string {
-  const text = short(Number((unit === "octets" ? Math.round(value) : value).toPrecision(3)));
+/** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s"; with the prefix of the quantity beside it. */
+export function quantity(value: number, unit: "octets" | "bit/s" | "s", beside = value): string {
+  const text = short(Number((unit === "octets" ? Math.round(value) : value).toPrecision(3)), beside);
   const prefix = text.match(/[^\d.e+-]$/)?.[0] ?? "";
   const number = text.slice(0, text.length - prefix.length);
   if (unit === "octets") return prefix === "" ? `${number} octets` : `${number} ${prefix.toUpperCase()}B`;
@@ -128,7 +128,7 @@ class Plot {
         },
         axes: [
           { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26 * ink(), gap: 2, space: 50 * ink() },
-          { ...axis, values: (_plot, values) => values.map(ticks), size: 52 * ink(), space: 26 * ink() },
+          { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52 * ink(), space: 26 * ink() },
         ],
         series: [
           {},
@@ -204,14 +204,17 @@ class Plot {
       pen.lineTo(x, bbox.top + bbox.height);
       pen.stroke();
     }
-    let below = Infinity;
     const last = (i: number) => this.plot.data[i + 1]?.at(-1) ?? null;
     const named = this.kind.lines.map((line, i) => ({ line, value: last(i) })).filter(({ line, value }) => line.named && value !== null);
     named.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
-    for (const { line, value } of named) {
-      below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ink() * ratio);
+    let below = Infinity;
+    const heights = named.map(({ value }) => (below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ink() * ratio)));
+    // Names of lines that lie on one another grow upwards; those that would leave the plot at the top push the others down.
+    let above = bbox.top - APART * ink() * ratio;
+    for (let i = heights.length - 1; i >= 0; i -= 1) heights[i] = above = Math.max(heights[i] ?? 0, above + APART * ink() * ratio);
+    for (const [i, { line }] of named.entries()) {
       pen.fillStyle = line.colour;
-      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, below, (MARGIN * ink() - 6) * ratio);
+      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, heights[i] ?? 0, (MARGIN * ink() - 6) * ratio);
     }
     pen.restore();
   }
@@ -336,7 +339,11 @@ export class Plots {
     ];
     // Rates are those of flows that the scenario lists.
     const drawn = kinds.filter(({ kind }) => kind.name !== "rates" || series.plan.flows.length > 0);
-    this.plots = drawn.map(({ kind, words }) => ({ plot: new Plot(place.appendChild(document.createElement("div")), kind, series, scales), words }));
+    this.plots = drawn.map(({ kind, words }) => {
+      const box = place.appendChild(document.createElement("div"));
+      box.dataset["plot"] = kind.name;
+      return { plot: new Plot(box, kind, series, scales), words };
+    });
   }
 
   measure(): void {

@@ -3,9 +3,10 @@
 import uPlot from "uplot";
 
 import { Gantt } from "./gantt";
-import { balanced, balancing } from "./job";
+import { balanced, balancing, valueOf } from "./job";
 import { NetworkView } from "./network";
 import { Phase } from "./phase";
+import { Plane } from "./plane";
 import type { Column } from "./picture";
 import { Plots, quantity, type Rates, type Scales, short } from "./plots";
 import type { Description, Rows, Scheme } from "./protocol";
@@ -36,6 +37,7 @@ export class RunView {
   readonly series: Series;
   private plots!: Plots;
   private phase: Phase | null = null;
+  private plane: Plane | null = null;
   private network!: NetworkView;
   private gantt: Gantt | null = null;
   private theory: Theory | null = null;
@@ -61,6 +63,8 @@ export class RunView {
     private axes: Axes | undefined,
     private readonly scales: Scales,
     private readonly chooser: Chooser,
+    /** Keys by which runs side by side differ. */
+    private readonly compared: string[],
   ) {
     this.series = new Series(description);
     this.figure.className = "run";
@@ -74,7 +78,12 @@ export class RunView {
 
   /** The part of the names of its files. */
   get file(): string {
-    return this.label === null ? this.name : `${this.name}-${balancing(this.series)}`;
+    return this.paths === null ? this.name : `${this.name}-${balancing(this.series)}`;
+  }
+
+  /** The keys by which runs side by side differ, with this run's values. */
+  get values(): string | null {
+    return this.compared.length === 0 ? null : this.compared.map((key) => valueOf(this.series, key)).join(", ");
   }
 
   /** How frames choose among paths, where a job depends on it. */
@@ -84,7 +93,8 @@ export class RunView {
 
   /** That and the scheme. */
   get label(): string | null {
-    return this.paths === null ? null : `${this.paths} — ${this.name}`;
+    const [own] = [this.paths, this.values].filter((text) => text !== null);
+    return own === undefined ? null : `${own} — ${this.name}`;
   }
 
   /** The length at which the queue is to be held at a time; null where the scheme has none. */
@@ -111,6 +121,8 @@ export class RunView {
     this.plots = new Plots(plots, this.series, this.port, setPoint, this.rates, this.scales);
     const isDrawn = this.series.plan.flows.length > 0;
     this.phase = setPoint === null || !isDrawn ? null : new Phase(phase, this.series, this.port, setPoint);
+    const pair = Plane.of(this.series, this.port);
+    this.plane = pair === null ? null : new Plane(phase, this.series, this.port, pair);
     const hidden = this.plots.hidden > 0 ? `The rates of ${this.plots.hidden} more flows are not drawn. ` : "";
     const plane = this.phase
       ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). "
@@ -180,6 +192,7 @@ export class RunView {
       this.plots.draw();
       this.gantt?.draw();
       this.phase?.draw();
+      this.plane?.draw();
       this.stability?.draw();
       const theoryNote = this.phase?.note ?? "";
       if (this.theoryNote.textContent !== theoryNote) this.theoryNote.textContent = theoryNote;
@@ -204,6 +217,7 @@ export class RunView {
     this.counts.replaceChildren(...this.count(other).map(([name, value, verdict]) => pair(name, value, verdict)));
     this.plots.describe();
     this.phase?.describe();
+    this.plane?.describe();
     this.gantt?.describe();
   }
 
@@ -220,7 +234,17 @@ export class RunView {
       ["dropped", String(dropped), judged(dropped, other?.dropped, -1)],
       ["paused", quantity(paused_s, "s"), judged(paused_s, other?.paused_s, -1)],
       ...(jain === null ? [] : ([["Jain's index", jain.toFixed(3), judged(jain, other?.jain, 1)]] as Count[])),
+      ...this.countFlows(),
     ];
+  }
+
+  /** The flows with an end, when the run has come to its own: how many are complete, and the time of the slowest. */
+  private countFlows(): [string, string][] {
+    const { summary, plan } = this.series;
+    if (summary === null || !plan.flows.some(({ size_octets }) => size_octets !== null)) return [];
+    const times = (JSON.parse(summary) as Summary).flows.flatMap(({ completion_time_s }) => completion_time_s ?? []);
+    const slowest: [string, string][] = times.length === 0 ? [] : [["slowest", quantity(Math.max(...times), "s")]];
+    return [["complete", `${times.length} of ${plan.flows.length}`], ...slowest];
   }
 
   /** The numbers of the first job: those of the summary at the end, and before it how far it has come. */
@@ -238,7 +262,7 @@ export class RunView {
   /** All that is drawn of the run, for a picture. */
   column(): Column {
     const network = { title: `The network at ${short(this.series.now_s)}s`, drawn: this.network.svg };
-    const planes = [this.phase?.drawing() ?? null, this.stability?.drawing() ?? null].filter((drawing) => drawing !== null);
+    const planes = [this.phase?.drawing() ?? null, this.plane?.drawing() ?? null, this.stability?.drawing() ?? null].filter((drawing) => drawing !== null);
     const numbers = this.count().map(([name, value]) => `${name} ${value}`);
     return { title: [this.label ?? this.name, ...numbers].join(" · "), drawings: [network, ...(this.gantt ? [this.gantt.drawing()] : []), ...this.plots.drawings(), ...planes] };
   }

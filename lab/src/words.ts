@@ -6,7 +6,7 @@ import type { Summary } from "./types";
 import type { RunView } from "./view";
 
 /** Simulated seconds a second. */
-export const SPEEDS = [1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+export const SPEEDS = [1e-5, 3e-5, 1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
 /** A simulated time for the eye. */
 export function clock(now_s: number): string {
@@ -27,7 +27,8 @@ function compared(first: RunView, second: RunView, port: string): string {
   if (a <= 0 || b <= 0) return "";
   const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
   if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
-  return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
+  const named = (view: RunView) => (first.name === second.name ? (view.values ?? view.name) : view.name);
+  return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${named(short)} than under ${named(long)}.`;
 }
 
 /** Beside the question: the scheme under which it is asked, where that is not the scenario's, and the comparison of two runs. */

@@ -91,8 +91,8 @@ def test_the_notebook_of_a_lesson_runs(path: Path) -> None:
     last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
     said = "".join(output.get("text", "") for output in last.outputs)
     print(path.stem, said.strip())
-    assert re.match(r"[\w' ]+: [\d.]", said)
-    assert len(said.splitlines()) == 2
+    # The first choice is written there; the reader puts another.
+    assert re.match(r"(Right|Not so: .+)\. The simulation gives [^:]+: [\d.]", said)
     drawn = [
         output
         for cell in notebook.cells
