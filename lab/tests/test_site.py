@@ -107,7 +107,7 @@ def test_keys_are_found(site: Watched) -> None:
         )
         # What is highlighted there stands between "?" and "#".
         found = [
-            link.removeprefix(site.url).partition("?")[0]
+            link.removeprefix(site.url).partition("#")[0].partition("?")[0]
             + (f"#{link.partition('#')[2]}" if "#" in link else "")
             for link in links
         ]
