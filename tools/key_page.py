@@ -33,8 +33,8 @@ def all_keys(reference: Iterable[Mapping[str, Any]]) -> str:
                 ),
             )
         )
-    # A whole name stands here alone: who types one wants this page.
-    return "---\nsearch:\n  boost: 20\n---\n\n" + "\n\n".join(parts) + "\n"
+    # Who types a whole name wants this page first.
+    return "---\nsearch:\n  boost: 5\n---\n\n" + "\n\n".join(parts) + "\n"
 
 
 def default(key: Mapping[str, Any]) -> str:

@@ -36,7 +36,6 @@ SOUGHT = {
     "topology.star.buffer": "reference/keys.html#topologystar",
     "record.interval": "reference/keys.html#record",
     "HPCC": "reference/schemes/hpcc.html",
-    "compare schemes": "how-to/compare-two-schemes.html",
 }
 SIZES = {"phone": (390, 844), "projector": (1024, 768), "wide": (1440, 900)}
 
