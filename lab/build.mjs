@@ -25,6 +25,11 @@ for (const [from, to] of [["generated/engine_bg.wasm", "engine.wasm"], ["index.h
   files.push(to);
 }
 
+// The page inside another page: the picture alone.
+const page = readFileSync(join(here, "index.html"), "utf8");
+writeFileSync(join(out, "embed.html"), page.replace("<body>", '<body class="embed">'));
+files.push("embed.html");
+
 /** The question of a scenario, and its scheme, are single lines of its file. */
 const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map((entry) => {
   const text = readFileSync(join(here, "../scenarios", `${entry.scenario}.toml`), "utf8");

@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -27,23 +27,22 @@ from typing import Any
 
 import penstock
 import penstock.exchange
-import typer
 import yaml
 from penstock import _core, dcb, wire, workloads
 from penstock.arenas import prose
 from penstock.arenas.arena_file import OWN as ARENAS
 from penstock.arenas.arena_file import read as read_arena
-from penstock.cli import app
 from penstock.figures.comparison import pauses
 from penstock.figures.style import save
 from penstock.metrics.registry import COMPARED
 from penstock.metrics.seeds import groups
 from penstock.quantity_text import bit_rate, count, duration
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
-from typer.testing import CliRunner
 
 import state_diagram
+from command_pages import commands
 from gallery import gallery
+from key_page import all_keys, default
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
 from scheme_names import code, heading, hearing, scheme_table, table
@@ -120,6 +119,7 @@ def main(build: Path) -> None:
         page.write_text(with_runs(whole, page.relative_to(docs), linked))
     for scheme in schemes:
         write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys, docs))
+    write(docs / "reference/keys.md", all_keys(keys))
     for name, scenario in FIGURES.items():
         draw(scenario, docs / f"images/{name}.svg")
 
@@ -321,35 +321,6 @@ def victim_flow(target: Path) -> str:
     return f"{table(head, rows)}\n\n{shown}"
 
 
-def commands() -> str:
-    """The help of every command, as the command prints it."""
-    return "\n\n".join(
-        f"## {' '.join(['penstock', *arguments])}\n\n```text\n{help_of(arguments)}\n```"
-        for arguments in ([], *named(app))
-    )
-
-
-def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[str]]:
-    """Return the words of each command, those of groups included."""
-    for command in commands.registered_commands:
-        if command.callback:
-            yield [*before, command.name or command.callback.__name__]
-    for group in commands.registered_groups:
-        inner = [*before, str(group.name)]
-        yield inner
-        if group.typer_instance:
-            yield from named(group.typer_instance, inner)
-
-
-def help_of(arguments: list[str]) -> str:
-    """Return the text that `penstock ARGUMENTS --help` prints."""
-    # As on a terminal of 80 columns.
-    done = CliRunner().invoke(
-        app, [*arguments, "--help"], prog_name="penstock", terminal_width=78, catch_exceptions=False
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
-
-
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
@@ -414,10 +385,7 @@ def scenario_keys(reference: list[dict[str, Any]]) -> str:
     parts = []
     for section, keys in sections.items():
         parts += [f"## `[{section}]`" if section else "## At the top", keys[0]["section_description"]]
-        rows = []
-        for key in keys:
-            default = "*required*" if key["required"] else code(key["default"])
-            rows.append([code(key["key"]), key["unit"], default, key["description"]])
+        rows = [[code(key["key"]), key["unit"], default(key), key["description"]] for key in keys]
         parts.append(table(["Key", "Value", "Default", "Meaning"], rows))
     return "\n\n".join(part for part in parts if part)
 

@@ -15,6 +15,8 @@ type Value = number | string | boolean;
 /** Builds controls into `place`. `change` is called with a key and the text of its value. */
 export class Parameters {
   private shown = "";
+  /** The controls of parameters that have an effect only where another one has certain values. */
+  private conditions: { row: HTMLElement; met(values: Values): boolean }[] = [];
 
   constructor(
     private readonly place: HTMLElement,
@@ -27,8 +29,14 @@ export class Parameters {
     const [used] = plan.schemes;
     const scheme = schemes.find(({ name }) => name === used?.name);
     const signature = JSON.stringify([used?.name, used?.profile]);
-    if (!used || !scheme || this.shown === signature) return;
+    if (!used || !scheme) return;
+    if (this.shown !== signature) this.build(scheme, values);
     this.shown = signature;
+    for (const { row, met } of this.conditions) row.hidden = !met(values);
+  }
+
+  private build(scheme: Scheme, values: Values): void {
+    this.conditions = [];
     const first = new Set(scheme.tuned.flat());
     const tuned = scheme.parameters.filter(({ name }) => first.has(name));
     const rest = scheme.parameters.filter(({ name }) => !first.has(name));
@@ -53,17 +61,27 @@ export class Parameters {
     const id = `parameter-${parameter.name}`;
     const label = document.createElement("label");
     label.htmlFor = id;
-    label.textContent = parameter.name;
-    const help = document.createElement("p");
-    help.id = `${id}-help`;
+    const [meaning, rest] = sentences(parameter.description);
+    const name = document.createElement("code");
+    name.textContent = parameter.name;
+    label.append(...marked(`${meaning} `), name);
+    const help = document.createElement("details");
     help.className = "help";
-    const range = parameter.written.minimum === null ? "" : ` From ${parameter.written.minimum} to ${parameter.written.maximum}.`;
-    help.append(...marked(`${parameter.description}${range} Source: ${parameter.source}.`));
+    const about = document.createElement("summary");
+    about.textContent = "range and source";
+    const text = document.createElement("p");
+    text.id = `${id}-help`;
+    const range = parameter.written.minimum === null ? "" : `From ${parameter.written.minimum} to ${parameter.written.maximum}. `;
+    text.append(...marked(`${rest} ${range}Source: ${parameter.source}.`));
+    help.append(about, text);
     const key = `schemes.${scheme.name}.${parameter.name}`;
     const condition = parameter.when;
     if (condition) {
-      const other = values[condition.parameter];
-      row.classList.toggle("idle", other !== undefined && !condition.values.includes(other));
+      const met = (now: Values) => {
+        const other = now[condition.parameter];
+        return other === undefined || condition.values.includes(other);
+      };
+      this.conditions.push({ row, met });
     }
     row.append(label, ...this.inputs(parameter, value, id, key), help);
     return row;
@@ -83,11 +101,19 @@ export class Parameters {
     text.addEventListener("change", () => tell(text.value));
     if (typeof value === "string" || parameter.minimum === null || parameter.maximum === null) return [described(text, id)];
     void this.engine.ask("writeQuantity", value, parameter.unit).then((written) => (text.value = String(written)));
-    return [described(text, id), this.slider(parameter, value, text, tell)];
+    return [described(text, id), ...this.slider(parameter, value, text, tell)];
   }
 
-  private slider(parameter: Parameter, value: number, text: HTMLInputElement, tell: (text: string) => void): HTMLInputElement {
+  private slider(parameter: Parameter, value: number, text: HTMLInputElement, tell: (text: string) => void): HTMLElement[] {
     const [least, most] = reach(value, parameter.minimum ?? 0, parameter.maximum ?? value);
+    const ends = document.createElement("span");
+    ends.className = "ends";
+    ends.setAttribute("aria-hidden", "true");
+    for (const end of [least, most]) {
+      const own = ends.appendChild(document.createElement("span"));
+      const rounded = ["count", "octets", "bit/s"].includes(parameter.unit) ? Math.round(end) : Number(end.toPrecision(3));
+      void this.engine.ask("showQuantity", rounded, parameter.unit).then((written) => (own.textContent = String(written)));
+    }
     const slider = document.createElement("input");
     Object.assign(slider, { type: "range", min: "0", max: String(STEPS), step: "1" });
     slider.setAttribute("aria-label", `${parameter.name}, slider`);
@@ -101,8 +127,14 @@ export class Parameters {
         tell(text.value);
       });
     });
-    return slider;
+    return [slider, ends];
   }
+}
+
+/** The first sentence of a description without its full stop, which is the name of a parameter for people, and the rest. */
+function sentences(text: string): [string, string] {
+  const end = text.indexOf(". ");
+  return end < 0 ? [text.replace(/\.$/, ""), ""] : [text.slice(0, end), text.slice(end + 2)];
 }
 
 /** Where a slider begins and ends: around the value, within the range, above zero. */

@@ -2,6 +2,7 @@
 
 import { address } from "./files";
 import type { Call, FromWorker, Refusal, RunRequest, Scheme, Sources, ToWorker } from "./protocol";
+import type { Edit } from "./task";
 
 /** A scenario that is not laid out after so long will not be. */
 const PATIENCE_MS = 15_000;
@@ -93,6 +94,20 @@ export class EngineClient {
       this.waiting.set(call, { resolve, reject });
       this.send({ type: "call", call, name, values });
     });
+  }
+
+  /** A scenario with keys set. */
+  async setAll(text: string, set: Record<string, string>): Promise<string> {
+    let changed = text;
+    for (const [key, value] of Object.entries(set)) changed = String(await this.ask("set", changed, key, value));
+    return changed;
+  }
+
+  /** A text with edits by functions of the engine. */
+  async edited(text: string, edits: Edit[]): Promise<string> {
+    let changed = text;
+    for (const [name, ...values] of edits) changed = String(await this.ask(name, changed, ...values));
+    return changed;
   }
 
   /** Takes the text of a scheme of the reader's, also after the Worker has been started again: the JSON of an Own. */

@@ -1,5 +1,6 @@
 /** Files that the page gives: the scenario and the rows; picture.ts has the picture. */
 
+import { byId } from "./page";
 import { png } from "./picture";
 import type { JobRow } from "./protocol";
 import type { Series } from "./series";
@@ -15,8 +16,19 @@ export function download(name: string, data: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** Makes the buttons work that give what the page has. */
+export function listenToExports(page: () => { text: string; views: RunView[] }): void {
+  for (const kind of ["toml", "csv", "png"] as const) {
+    byId(`export-${kind}`).addEventListener("click", () => {
+      byId<HTMLDetailsElement>("export").open = false;
+      const { text, views } = page();
+      void save(kind, text, views);
+    });
+  }
+}
+
 /** Gives a scenario, the rows of its runs, or their picture. */
-export async function save(kind: "toml" | "csv" | "png", text: string, views: RunView[]): Promise<void> {
+async function save(kind: "toml" | "csv" | "png", text: string, views: RunView[]): Promise<void> {
   const [view] = views;
   if (!view) return;
   const { name, question } = view.series.plan;

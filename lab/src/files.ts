@@ -1,5 +1,7 @@
 /** Where the files of the page are: beside it, or, in a notebook, in its memory. */
 
+import { isEmbedded } from "./lecture";
+
 const held = document.getElementById("files");
 const addresses = held ? (JSON.parse(held.textContent ?? "{}") as Record<string, string>) : null;
 
@@ -14,7 +16,12 @@ export function address(name: string): string {
   return addresses?.[name] ?? name;
 }
 
-/** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */
+/** The text of a scenario of the gallery. */
+export async function scenarioText(name: string): Promise<string> {
+  return (await fetch(address(`scenarios/${name}.toml`))).text();
+}
+
+/** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. Inside another page nothing is kept. */
 export function keep(): void {
-  if (!inNotebook && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
+  if (!inNotebook && !isEmbedded && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
 }

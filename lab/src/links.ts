@@ -55,11 +55,46 @@ export class LinkControls {
   }
 }
 
-/** Shows how many of the sources send, unless the slider is under a hand. */
-export function showSources(slider: HTMLInputElement, shown: HTMLElement, { active, most }: Sources, moved: boolean): void {
-  if (document.activeElement === slider && moved) return;
-  slider.max = String(Math.max(1, most));
-  slider.value = String(active);
-  slider.disabled = most < 2;
-  shown.textContent = most < 2 ? "as the scenario says" : `${active} of ${most}`;
+/** The slider of the sources that send. */
+export class SourceControls {
+  private sources: Sources = { active: 0, most: 0 };
+
+  constructor(
+    private readonly slider: HTMLInputElement,
+    private readonly shown: HTMLElement,
+    private readonly engine: EngineClient,
+    change: (active: number) => void,
+  ) {
+    slider.addEventListener("input", () => {
+      shown.textContent = `${slider.value} of ${this.sources.most}`;
+      change(Number(slider.value));
+    });
+  }
+
+  /** Begins with the sources of another run. */
+  open(sources: Sources | null): void {
+    this.sources = sources ?? { active: 0, most: 0 };
+  }
+
+  /** Asks how many sources are active at a time: some begin later than others. */
+  count(text: string, now_s: number, isMoved: boolean): void {
+    this.engine.ask("countSources", text, now_s).then(
+      (found) => {
+        this.open(JSON.parse(String(found)) as Sources);
+        this.show(isMoved);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Shows them, unless the slider is under a hand. */
+  show(isMoved: boolean): void {
+    const { slider } = this;
+    const { active, most } = this.sources;
+    if (document.activeElement === slider && isMoved) return;
+    slider.max = String(Math.max(1, most));
+    slider.value = String(active);
+    slider.disabled = most < 2;
+    this.shown.textContent = most < 2 ? "as the scenario has them" : `${active} of ${most}`;
+  }
 }

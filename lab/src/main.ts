@@ -2,23 +2,28 @@
 
 import "./style.css";
 
+import { Address } from "./address";
 import { Background } from "./background";
+import { fill } from "./choices";
 import { Parameters } from "./controls";
 import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
-import { save } from "./exports";
-import { address, inNotebook, keep } from "./files";
-import { comparisons, JobControls, keysOf, setting, showCompared } from "./job";
+import { listenToExports } from "./exports";
+import { address, inNotebook, keep, scenarioText } from "./files";
+import { JobControls, keysOf, setting, showCompared } from "./job";
+import { embedding, isEmbedded, isLecture, lecture, turnLesson } from "./lecture";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Refusal, RunRequest, Scheme, Sources } from "./protocol";
-import { LinkControls, showSources } from "./links";
+import { LinkControls, SourceControls } from "./links";
 import { legend } from "./network";
 import { OwnScheme } from "./own";
-import { byId, type Entry, listed, press } from "./page";
+import { byId, type Entry, listed, measureBar, press } from "./page";
 import { type Rates, Scales, short } from "./plots";
-import { type Axes, decode, encode, type RunState, type State } from "./share";
+import { type Axes, decode, type RunState, type State } from "./share";
+import { listenToTheme } from "./theme";
 import { Tables } from "./tables";
-import type { Edit } from "./task";
+import { listenToTabs, showTab } from "./tabs";
+import { Timeline } from "./timeline";
 import { RunView } from "./view";
 import { answered, clock, firstQueue, nearest, SPEEDS, words } from "./words";
 
@@ -26,6 +31,8 @@ import { answered, clock, firstQueue, nearest, SPEEDS, words } from "./words";
 const CALM_MS = 140;
 /** A run at the speed that is chosen at first lasts about so long, s. */
 const TOUR_S = 12;
+/** The engine that has not been heard for so long can be stopped, ms. */
+const STUCK_MS = 1000;
 
 class Lab {
   private schemes: Scheme[] = [];
@@ -43,13 +50,11 @@ class Lab {
   /** The run has come to its end: Play begins it again, and a change holds from its start. */
   private ended = false;
   private calm = 0;
+  private heard = 0;
   /** While a changed run comes back to where it was: that time. */
   private target = 0;
   /** The run is to go to its end, also where a change restarts it meanwhile. */
   private ending = false;
-  private saved = "";
-  private saving = 0;
-  private sources: Sources = { active: 0, most: 0 };
   /** Asked for while the engine is compiled. */
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
@@ -58,8 +63,14 @@ class Lab {
   private readonly parameters: Parameters;
   private readonly background: Background;
   private readonly links: LinkControls;
+  private readonly sources: SourceControls;
   private readonly job = new JobControls(byId("job"), (key, text) => this.edit("set", key, text));
   private readonly tour: LessonPanel;
+  private readonly address = new Address(
+    () => (this.views.length === 0 ? null : this.whole()),
+    () => this.count(),
+  );
+  private readonly timeline = new Timeline(byId("timeline"), byId("marks"), (to_s) => this.seek(to_s));
 
   constructor() {
     this.engine = new EngineClient({
@@ -68,9 +79,10 @@ class Lab {
       refused: (fault) => this.refused(fault),
       rows: (message) => this.take(message),
     });
-    this.own = new OwnScheme(this.engine, (text, location) => this.runOwn(text, location), () => this.saveSoon());
+    this.own = new OwnScheme(this.engine, (text, location) => this.runOwn(text, location), () => this.address.saveSoon());
     this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.since(), key, text));
     this.links = new LinkControls(byId("link-controls"), this.engine, (event) => this.edit("changeLink", this.link(), this.since(), event));
+    this.sources = new SourceControls(byId("sources"), byId("sources-shown"), this.engine, (active) => this.edit("changeSources", this.since(), active));
     this.background = new Background(
       byId("background"),
       byId("background-shown"),
@@ -80,14 +92,16 @@ class Lab {
     );
     this.tour = new LessonPanel(byId("tour"), byId("lesson"), {
       show: (stage) => this.stage(stage),
-      file: (name) => this.file(name),
-      edited: (text, edits) => this.edited(text, edits),
+      file: scenarioText,
+      edited: (text, edits) => this.engine.edited(text, edits),
       octets: async (text) => Number(await this.engine.ask("readQuantity", text, "octets")),
       now: () => ({ ...(this.pending ?? this.state), play: this.playing }),
-      moved: () => this.save(),
+      moved: () => this.address.save(),
     });
-    this.theme(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    listenToTheme(() => this.redraw());
     legend(byId("legend"));
+    listenToTabs();
+    measureBar();
     this.listen();
     this.draw();
   }
@@ -97,21 +111,12 @@ class Lab {
     if (this.schemes.length > 0) return;
     this.schemes = schemes;
     [this.gallery, this.lessons] = await this.lists;
-    this.fill();
+    fill(this.schemes, this.gallery);
+    this.tour.fill(this.lessons);
     await this.arrive();
     window.addEventListener("hashchange", () => {
-      if (location.hash !== this.saved) void this.arrive();
+      if (this.address.isNew) void this.arrive();
     });
-  }
-
-  private fill(): void {
-    const option = (value: string, text: string) => new Option(text, value);
-    byId<HTMLSelectElement>("gallery").append(...this.gallery.map(({ scenario, title }) => option(scenario, title)), option("", "a scenario of your own"));
-    this.tour.fill(this.lessons);
-    const names = this.schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
-    byId("scheme").append(...names.map((name) => name.cloneNode(true)));
-    byId("compare").append(...names, comparisons());
-    byId("speed").append(...SPEEDS.map((speed) => option(String(speed), speed < 1 ? `1/${Math.round(1 / speed)} of real time` : `${speed} × real time`)));
   }
 
   /** Takes up the state of the address: a link, a scenario of the gallery, or one that the server has. */
@@ -135,25 +140,15 @@ class Lab {
         return;
       }
     }
-    await this.choose(hash.get("gallery") ?? this.gallery[0]?.scenario ?? "");
+    const scheme = hash.get("scheme");
+    this.state.compare = hash.get("compare");
+    await this.choose(hash.get("gallery") ?? this.gallery[0]?.scenario ?? "", scheme === null ? {} : { scheme });
   }
 
-  private async choose(name: string): Promise<void> {
+  private async choose(name: string, set: Record<string, string> = {}): Promise<void> {
     const entry = this.gallery.find(({ scenario }) => scenario === name) ?? this.gallery[0];
     if (!entry) return;
-    await this.fresh(await this.file(entry.scenario), entry.view);
-  }
-
-  /** The text of a scenario of the gallery. */
-  private async file(name: string): Promise<string> {
-    return (await fetch(address(`scenarios/${name}.toml`))).text();
-  }
-
-  /** A text with edits by functions of the engine. */
-  private async edited(text: string, edits: Edit[]): Promise<string> {
-    let changed = text;
-    for (const [name, ...values] of edits) changed = String(await this.engine.ask(name, changed, ...values));
-    return changed;
+    await this.fresh(await this.engine.setAll(await scenarioText(entry.scenario), set), entry.view);
   }
 
   /** A step of a lesson. */
@@ -171,6 +166,7 @@ class Lab {
 
   private open(state: RunState, speed: number | null): void {
     this.pending = state;
+    this.heard = performance.now();
     this.own.give(state.own);
     const runs: RunRequest[] = [{ text: state.text, scheme: null }];
     const set = state.compare === null ? null : setting(state.compare);
@@ -192,6 +188,7 @@ class Lab {
     if (this.state.view === null || !plan.queues.includes(this.state.view)) this.state.view = firstQueue(plan);
     if (!plan.links.some(({ name }) => name === this.state.link)) this.state.link = null;
     this.ended = false;
+    this.timeline.open(plan);
     this.label();
     for (const view of this.views) view.close();
     const port = this.state.view;
@@ -200,10 +197,10 @@ class Lab {
     this.scales = new Scales();
     this.views = all.map((description) => new RunView(byId("runs"), description, this.own.all(this.schemes), port, rates, axes[description.plan.scheme], this.scales, chooser, keysOf(this.state.compare)));
     byId("runs").classList.toggle("single", this.views.length === 1);
-    this.sources = sources ?? { active: 0, most: 0 };
+    this.sources.open(sources);
     for (const view of this.views) void this.explain(view);
     this.show();
-    this.save();
+    this.address.save();
   }
 
   /** Loads the theory of a run, where the page has it. */
@@ -227,7 +224,7 @@ class Lab {
     showCompared(byId("compare"), this.state.compare);
     byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
     byId("summary").textContent = "";
-    this.showSources();
+    this.sources.show(this.calm !== 0);
     byId<HTMLSelectElement>("port").replaceChildren(...plan.links.map(({ name }) => new Option(name, name)));
     byId<HTMLSelectElement>("port").value = this.link();
     byId<HTMLSelectElement>("view").replaceChildren(...plan.queues.filter((name, i) => plan.queues.indexOf(name) === i).map((name) => new Option(name, name)));
@@ -238,11 +235,6 @@ class Lab {
     this.showRate();
   }
 
-  /** Asks how many sources are active now: some begin later than others. */
-  private showSources(): void {
-    showSources(byId("sources"), byId("sources-shown"), this.sources, this.calm !== 0);
-  }
-
   private showRate(): void {
     this.background.show(this.calm !== 0);
     const [view] = this.views;
@@ -251,16 +243,11 @@ class Lab {
 
   private count(): void {
     this.background.show(this.calm !== 0);
-    this.engine.ask("countSources", this.state.text, this.now()).then(
-      (text) => {
-        this.sources = JSON.parse(String(text)) as Sources;
-        this.showSources();
-      },
-      () => undefined,
-    );
+    this.sources.count(this.state.text, this.now(), this.calm !== 0);
   }
 
   private take(message: Extract<FromWorker, { type: "rows" }>): void {
+    this.heard = performance.now();
     for (const rows of message.runs) this.views[rows.run]?.add(rows);
     const reached = Math.max(0, ...message.runs.map(({ now_s }) => now_s));
     if (reached >= this.target || message.runs.every(({ ended }) => ended)) this.target = 0;
@@ -270,12 +257,13 @@ class Lab {
       this.ended = ended;
       this.label();
       this.answer();
-      for (const view of this.views) view.describe();
+      this.describe();
     }
     this.state.now_s = Math.max(reached, this.target);
+    if (this.timeline.isReplaying) return;
     if (this.playing && message.runs.every(({ ended }) => ended)) this.paused();
     else if (message.playing && !this.playing && this.engine.isCurrent(message.order)) this.played();
-    if (!this.playing) this.saveSoon();
+    if (!this.playing) this.address.saveSoon();
     const hops = short(Number(message.hops_per_s.toPrecision(3)));
     byId("pace").textContent = this.playing ? `${hops} frames over links a second` : "";
     const summaries = this.views.map(({ series }) => series.summary);
@@ -284,12 +272,36 @@ class Lab {
     }
   }
 
+  /** The time that the page shows. */
   private now(): number {
-    return this.state.now_s;
+    return this.timeline.shown_s ?? this.state.now_s;
   }
-  /** The time from which a change holds: now, or, of a run that has come to its end, its start. */
+  /** The run has come to its end, which is shown. */
+  private atEnd(): boolean {
+    return this.ended && this.timeline.shown_s === null;
+  }
+  /** The time from which a change holds: now, or, of a run that is shown at its end, its start. */
   private since(): number {
-    return this.ended ? 0 : this.state.now_s;
+    return this.atEnd() ? 0 : this.now();
+  }
+
+  /** Shows what has been simulated at a time, or simulates up to it. */
+  private seek(to_s: number): void {
+    if (this.playing) {
+      this.engine.pause();
+      this.paused();
+    }
+    this.timeline.live();
+    if (to_s < this.state.now_s) this.timeline.shown_s = to_s;
+    else if (!this.ended) this.engine.step(to_s);
+    this.label();
+    this.describe();
+    this.address.saveSoon();
+  }
+
+  private describe(): void {
+    const all = this.views.map((view) => view.numbers());
+    for (const [i, view] of this.views.entries()) view.describe(all[1 - i] ?? null);
   }
 
   /** The link that the controls change. */
@@ -299,7 +311,7 @@ class Lab {
 
   /** What the button for playing does. */
   private label(): void {
-    byId("play").textContent = this.playing ? "Pause" : this.ended ? "Again" : "Play";
+    byId("play").textContent = this.playing ? "Pause" : this.atEnd() ? "Again" : "Play";
   }
 
   /** Beside the question: the scheme under which it is asked, where that is not the scenario's, and the comparison of two runs. */
@@ -314,8 +326,11 @@ class Lab {
     let described = 0;
     let seen = false;
     const frame = (wall_ms: number) => {
+      if (this.timeline.advance(wall_ms, this.state.speed, this.state.now_s)) this.caughtUp();
       for (const view of this.views) view.measure();
-      for (const view of this.views) view.draw(wall_ms, this.state.speed);
+      for (const view of this.views) view.draw(wall_ms, this.state.speed, this.timeline.shown_s);
+      this.timeline.draw(this.state.now_s, this.views[0]?.series.changes() ?? []);
+      byId("stop").hidden = !this.ending && (wall_ms - this.heard < STUCK_MS || !(this.pending || (this.playing && !this.timeline.isReplaying)));
       if (!seen && this.views.length > 0) {
         seen = true;
         performance.mark("first run drawn");
@@ -324,9 +339,9 @@ class Lab {
       byId("clock").textContent = clock(this.now());
       if (wall_ms - described > 1000) {
         described = wall_ms;
-        for (const view of this.views) view.describe();
+        this.describe();
         if (this.playing) {
-          this.save();
+          this.address.save();
           this.count();
           this.showRate();
         }
@@ -355,6 +370,7 @@ class Lab {
       this.state = state;
       byId<HTMLSelectElement>("gallery").value = "";
       byId<HTMLSelectElement>("compare").value = state.compare ?? "";
+      showTab("scenario");
       this.editor.focus();
     }
     if (!fault.own) this.editor.mistake(fault);
@@ -381,7 +397,7 @@ class Lab {
       this.engine.ask(name, from.text, ...values).then(
         (text) => {
           // A run that has come to its end is seen again from its start, where the change holds.
-          const again = this.ended;
+          const again = this.atEnd();
           this.open({ ...from, text: String(text), now_s: again ? 0 : this.now() }, this.playing || again ? this.state.speed : null);
           if (this.ending) this.engine.step(Number.MAX_VALUE);
         },
@@ -410,18 +426,18 @@ class Lab {
     }
     this.state.link = link;
     this.showRate();
-    this.save();
+    this.address.save();
   }
 
   private lookAgain(): void {
     for (const view of this.views) view.show(this.state.view ?? "", this.state.rates);
     this.showRate();
-    this.save();
+    this.address.save();
   }
 
   private turn(scheme: string, axes: Axes): void {
     this.state.axes = { ...this.state.axes, [scheme]: axes };
-    this.save();
+    this.address.save();
   }
 
   private played(): void {
@@ -433,11 +449,12 @@ class Lab {
   private paused(): void {
     this.playing = false;
     this.ending = false;
+    this.timeline.isReplaying = false;
     this.label();
     byId("status").textContent = `Paused at ${clock(this.now())}`;
     byId("pace").textContent = "";
     this.count();
-    this.save();
+    this.address.save();
   }
 
   private toggle(): void {
@@ -448,26 +465,38 @@ class Lab {
       // Before the first run, too, its scenario may still be loading: then there is none to take up.
       const from = this.pending ?? this.state;
       if (from.text !== "") this.open(from, from.speed || null);
-    } else if (this.ended) {
+    } else if (this.atEnd()) {
       this.open({ ...this.state, now_s: 0 }, this.state.speed);
+    } else if (this.timeline.shown_s !== null) {
+      this.timeline.replay();
+      this.played();
     } else {
       this.engine.play(this.state.speed);
       this.played();
     }
   }
 
+  /** A replay has come to the time of the engine, which goes on from there. */
+  private caughtUp(): void {
+    if (this.ended) this.paused();
+    else this.engine.play(this.state.speed);
+  }
+
   private step(): void {
     const [view] = this.views;
     if (!view) return;
     this.paused();
-    this.engine.step(this.now() + view.series.plan.interval_s);
+    const next_s = this.now() + view.series.plan.interval_s;
+    if (this.timeline.shown_s === null) this.engine.step(next_s);
+    else this.seek(next_s);
   }
 
   private toEnd(): void {
     const [view] = this.views;
     if (!view) return;
     this.paused();
-    this.ending = true;
+    this.timeline.live();
+    this.ending = !this.ended;
     this.engine.step(2 * view.series.plan.duration_s);
   }
 
@@ -501,46 +530,18 @@ class Lab {
   private speed(speed: number): void {
     this.state.speed = speed;
     byId<HTMLSelectElement>("speed").value = String(nearest(speed));
-    if (this.playing) this.engine.play(speed);
-    this.save();
+    if (this.playing && !this.timeline.isReplaying) this.engine.play(speed);
+    this.address.save();
   }
 
   /** The whole of the page, for a link. */
   private whole(): State {
     const { written } = this.own;
-    return { ...this.state, ...this.tour.reached, draft: written === this.state.own ? "" : written };
+    return { ...this.state, now_s: this.now(), ...this.tour.reached, draft: written === this.state.own ? "" : written };
   }
 
-  /** Keeps the state in the address, so that a reload finds it. */
-  private save(): void {
-    if (this.views.length === 0) return;
-    void encode(this.whole()).then((text) => {
-      this.saved = `#s=${text}`;
-      history.replaceState(null, "", this.saved);
-    });
-  }
-
-  /** The same, when rows have come and no more do; other sources may be active then. */
-  private saveSoon(): void {
-    clearTimeout(this.saving);
-    this.saving = window.setTimeout(() => {
-      this.save();
-      this.count();
-    }, CALM_MS);
-  }
-
-  private async share(): Promise<void> {
-    const link = `${location.origin}${location.pathname}#s=${await encode(this.whole())}`;
-    await navigator.clipboard.writeText(link);
-    byId("status").textContent = "The link is in the clipboard";
-    byId("share").textContent = "Copied";
-    setTimeout(() => (byId("share").textContent = "Copy link"), 1500);
-  }
-
-  private theme(shade: string): void {
-    document.documentElement.dataset["shade"] = shade;
-    byId("theme").textContent = shade === "dark" ? "Light" : "Dark";
-    localStorage.setItem("shade", shade);
+  /** Draws all again, as after a change of colours or sizes. */
+  private redraw(): void {
     for (const view of this.views) view.rebuild();
   }
 
@@ -557,18 +558,11 @@ class Lab {
     on("stop", "click", () => this.stop());
     on("speed", "change", () => this.speed(Number(value("speed"))));
     on("apply", "click", () => this.apply());
-    on("share", "click", () => void this.share());
-    on("theme", "click", () => this.theme(document.documentElement.dataset["shade"] === "dark" ? "light" : "dark"));
-    for (const kind of ["toml", "csv", "png"] as const) {
-      on(`export-${kind}`, "click", () => {
-        byId<HTMLDetailsElement>("export").open = false;
-        void save(kind, this.state.text, this.views);
-      });
-    }
-    on("sources", "input", () => {
-      byId("sources-shown").textContent = `${value("sources")} of ${this.sources.most}`;
-      this.edit("changeSources", this.since(), Number(value("sources")));
-    });
+    on("share", "click", () => void this.address.share("share", "link", (link) => link));
+    on("embed", "click", () => void this.address.share("embed", "line", (link) => embedding(link, document.title)));
+    on("lecture", "click", () => lecture(!isLecture(), () => this.redraw()));
+    document.addEventListener("fullscreenchange", () => document.fullscreenElement || lecture(false, () => this.redraw()));
+    listenToExports(() => ({ text: this.state.text, views: this.views }));
     on("port", "change", () => this.hold(value("port")));
     on("view", "change", () => this.look(value("view")));
     on("rates", "change", () => {
@@ -587,6 +581,10 @@ class Lab {
       r: () => this.reset(),
       "+": () => this.speed(SPEEDS[Math.min(SPEEDS.length - 1, place + 1)] ?? 1),
       "-": () => this.speed(SPEEDS[Math.max(0, place - 1)] ?? 1),
+      f: () => lecture(!isLecture(), () => this.redraw()),
+      Escape: () => lecture(false, () => this.redraw()),
+      PageDown: () => turnLesson(1),
+      PageUp: () => turnLesson(-1),
       "Ctrl+Enter": () => this.apply(),
       "Ctrl+Enter own": () => void this.own.apply(),
     });
@@ -594,5 +592,6 @@ class Lab {
 }
 
 // A notebook keeps the page itself, and has no address for a link.
-if (inNotebook) byId("share").hidden = true;
+if (inNotebook) for (const id of ["share", "embed"]) byId(id).hidden = true;
+byId("whole").hidden = !isEmbedded;
 new Lab();

@@ -191,7 +191,7 @@ export class NetworkView {
 
   /** Draws the state of the last sample, and the frames on their lines of a run at `speed` simulated seconds a second. */
   draw(wall_ms: number, speed: number): void {
-    const last = this.series.time.length - 1;
+    const { last } = this.series;
     for (const { queue, link, bar, box, signs, full, title } of this.gauges) {
       const value = (column: QueuesColumn) => this.series.queue(queue, column)[last] ?? 0;
       const octets = value("queue_octets");
@@ -206,7 +206,7 @@ export class NetworkView {
       title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
     }
     for (const { queue, line } of this.loads) {
-      const recent = this.series.queue(queue, "utilization").slice(-SMOOTHED);
+      const recent = this.series.queue(queue, "utilization").slice(Math.max(0, last + 1 - SMOOTHED), last + 1);
       const use = Math.min(1, recent.reduce((sum, own) => sum + own, 0) / Math.max(1, recent.length));
       line.setAttribute("stroke-width", (THICK * use).toFixed(1));
       line.setAttribute("visibility", use < IDLE ? "hidden" : "visible");
@@ -214,7 +214,7 @@ export class NetworkView {
     }
     for (const { line, cross, links } of this.cables.values()) {
       const stopped = links.some((link) => (this.series.queue(this.series.queueAt(link), "paused_s")[last] ?? 0) > 0);
-      const down = links.some((link) => this.series.isDown(link, this.series.now_s));
+      const down = links.some((link) => this.series.isDown(link, this.series.shown_s ?? this.series.now_s));
       line.classList.toggle("stopped", stopped);
       line.classList.toggle("down", down);
       cross.setAttribute("visibility", down ? "visible" : "hidden");

@@ -28,12 +28,20 @@ export async function listed<T>(name: string): Promise<T[]> {
 export function press(event: KeyboardEvent, acts: Record<string, () => void>): void {
   const { id, tagName } = event.target as HTMLElement;
   const editor = id === "text" || id === "own-text";
-  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(tagName);
+  // A slider takes no text.
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(tagName) && (event.target as HTMLInputElement).type !== "range";
   if (!editor && (typing || event.ctrlKey || event.altKey || event.metaKey)) return;
   // A button that has the focus acts on the space bar itself.
-  if (event.key === " " && ["BUTTON", "SUMMARY", "g"].includes(tagName)) return;
+  if (event.key === " " && ["BUTTON", "SUMMARY", "A", "g"].includes(tagName)) return;
   const act = acts[editor ? (event.ctrlKey ? `Ctrl+${event.key}${id === "own-text" ? " own" : ""}` : "") : event.key];
   if (!act) return;
   if (!editor) event.preventDefault();
   act();
+}
+
+/** Gives the height of the bar, which stays in sight, to the parts that stand below it. */
+export function measureBar(): void {
+  const bar = document.querySelector("header") as HTMLElement;
+  const measure = () => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
+  new ResizeObserver(measure).observe(bar);
 }

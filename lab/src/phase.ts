@@ -56,7 +56,13 @@ export class Phase {
   private read(): void {
     const lengths = this.series.queue(this.queue, "queue_octets");
     const rates = this.flows.map((flow) => this.series.flow(flow, "rate_bps"));
-    for (; this.seen < this.series.time.length; this.seen += 1) {
+    const until = this.series.last + 1;
+    // An earlier time is shown: the trail up to it is read again.
+    if (until < this.seen) {
+      this.points.length = 0;
+      this.seen = Math.max(0, until - TRAIL);
+    }
+    for (; this.seen < until; this.seen += 1) {
       const at = this.series.time[this.seen] ?? 0;
       const sum = rates.reduce((all, own) => all + (own[this.seen] ?? 0), 0);
       const x = (lengths[this.seen] ?? 0) - this.setPoint(at);

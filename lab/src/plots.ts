@@ -41,6 +41,9 @@ export function quantity(value: number, unit: "octets" | "bit/s" | "s", beside =
   return `${number} ${prefix}${unit === "bit/s" ? "b/s" : unit}`;
 }
 
+/** How much larger texts and lines are than on a reader's screen. */
+const ink = () => parseFloat(colour("ink")) || 1;
+
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
@@ -109,7 +112,7 @@ class Plot {
     this.title = `${title}${unit ? ` (${unit})` : ""}`;
     this.largest = lines.map(() => ({ most: 0, seen: 0 }));
     const ticks = kind.ticks ?? short;
-    const axis = { stroke: () => colour("text"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false } };
+    const axis = { stroke: () => colour("text"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false }, font: `${12 * ink()}px system-ui, sans-serif` };
     const dash = (line: Line) => (line.dashed ? { dash: [6, 4] } : {});
     this.plot = new uPlot(
       {
@@ -118,18 +121,18 @@ class Plot {
         legend: { show: false },
         // One cursor, and one zoom, over all plots of all runs.
         cursor: { y: false, drag: { x: true, y: false }, sync: { key: "laboratory" } },
-        padding: [8, MARGIN, 0, 0],
+        padding: [8, MARGIN * ink(), 0, 0],
         scales: {
-          x: { time: false, range: (_plot, low, high) => (low === null ? [0, series.plan.duration_s] : [low, Math.max(this.last(high), low + series.plan.interval_s)]) },
+          x: { time: false, range: (_plot, low, high) => (low === null || series.time.length < 2 ? [0, series.plan.duration_s] : [low, Math.max(this.last(high), low + series.plan.interval_s)]) },
           y: { range: () => [0, this.top()] },
         },
         axes: [
-          { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26, gap: 2 },
-          { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52, space: 26 },
+          { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26 * ink(), gap: 2, space: 50 * ink() },
+          { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52 * ink(), space: 26 * ink() },
         ],
         series: [
           {},
-          ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5, points: { show: false }, ...dash(line) })),
+          ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5 * ink() ** 2, points: { show: false }, ...dash(line) })),
         ],
         hooks: { draw: [() => this.annotate()], setCursor: [() => this.read(ticks)] },
       },
@@ -187,7 +190,7 @@ class Plot {
     const { ctx: pen, bbox } = this.plot;
     const ratio = window.devicePixelRatio || 1;
     pen.save();
-    pen.font = `${11 * ratio}px system-ui, sans-serif`;
+    pen.font = `${11 * ink() * ratio}px system-ui, sans-serif`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.strokeStyle = colour("soft");
@@ -205,13 +208,13 @@ class Plot {
     const named = this.kind.lines.map((line, i) => ({ line, value: last(i) })).filter(({ line, value }) => line.named && value !== null);
     named.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
     let below = Infinity;
-    const heights = named.map(({ value }) => (below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ratio)));
+    const heights = named.map(({ value }) => (below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ink() * ratio)));
     // Names of lines that lie on one another grow upwards; those that would leave the plot at the top push the others down.
-    let above = bbox.top - APART * ratio;
-    for (let i = heights.length - 1; i >= 0; i -= 1) heights[i] = above = Math.max(heights[i] ?? 0, above + APART * ratio);
+    let above = bbox.top - APART * ink() * ratio;
+    for (let i = heights.length - 1; i >= 0; i -= 1) heights[i] = above = Math.max(heights[i] ?? 0, above + APART * ink() * ratio);
     for (const [i, { line }] of named.entries()) {
       pen.fillStyle = line.colour;
-      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, heights[i] ?? 0, (MARGIN - 6) * ratio);
+      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, heights[i] ?? 0, (MARGIN * ink() - 6) * ratio);
     }
     pen.restore();
   }

@@ -43,6 +43,8 @@ export class Series {
   /** Signals that have come and are not drawn yet. */
   readonly signals: Signal[] = [];
   now_s = 0;
+  /** The time that is shown, where it is before `now_s`. */
+  shown_s: number | null = null;
   ended = false;
   summary: string | null = null;
   /** The messages of jobs, and at the end of the run the table of jobs. */
@@ -85,6 +87,19 @@ export class Series {
     if (rows.jobs !== null) this.jobs = JSON.parse(rows.jobs) as JobRow[];
   }
 
+  /** The index of the sample that is shown: the last up to the time that is shown; -1 where there is none. */
+  get last(): number {
+    const { time, shown_s } = this;
+    if (shown_s === null) return time.length - 1;
+    let [from, to] = [0, time.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((time[middle] ?? 0) <= shown_s + SAME_S) from = middle + 1;
+      else to = middle;
+    }
+    return from - 1;
+  }
+
   /** The index of the queue at a port; -1 where none is recorded. */
   queueAt(port: string): number {
     return this.plan.queues.indexOf(port);
@@ -96,10 +111,15 @@ export class Series {
     return events[events.length - 1]?.event === "down";
   }
 
-  /** The times of the scenario's changes up to now, each once, s. */
-  changesUntilNow(): number[] {
+  /** The times of the scenario's changes, each once, s. */
+  changes(): number[] {
     const all = [...this.plan.changes, ...this.plan.parameter_changes].map(({ at_s }) => at_s);
-    return [...new Set(all)].filter((at_s) => at_s > 0 && at_s <= this.now_s);
+    return [...new Set(all)].filter((at_s) => at_s > 0);
+  }
+
+  /** Those up to now. */
+  changesUntilNow(): number[] {
+    return this.changes().filter((at_s) => at_s <= this.now_s);
   }
 
   /** Flows in groups that have the same max-min fair share but for a small part of the run; the largest groups. */
@@ -119,13 +139,14 @@ export class Series {
     return groups.sort((a, b) => b.length - a.length).slice(0, MOST_SHARES);
   }
 
-  /** The numbers of a port so far. Jain's index is that of the flows through it over the later half of the samples. */
+  /** The numbers of a port up to the sample that is shown. Jain's index is that of the flows through it over the later half of the samples. */
   numbers(port: string): Numbers {
     const queue = this.queueAt(port);
-    const lengths = this.queue(queue, "queue_octets");
-    const mean = (values: number[], from = 0) => values.slice(from).reduce((sum, own) => sum + own, 0) / Math.max(1, values.length - from);
-    const sum = (column: QueuesColumn) => this.queue(queue, column).reduce((all, own) => all + own, 0);
-    const from = Math.floor(this.time.length * LATE);
+    const until = this.last + 1;
+    const lengths = this.queue(queue, "queue_octets").slice(0, until);
+    const mean = (values: number[], from = 0) => values.slice(from, until).reduce((sum, own) => sum + own, 0) / Math.max(1, Math.min(until, values.length) - from);
+    const sum = (column: QueuesColumn) => this.queue(queue, column).slice(0, until).reduce((all, own) => all + own, 0);
+    const from = Math.floor(until * LATE);
     const rates = this.through(port).map((flow) => mean(this.flow(flow, "throughput_bps"), from));
     const squares = rates.reduce((all, own) => all + own * own, 0);
     return {

@@ -1,5 +1,7 @@
 /** One run on the page: its network, its plots, its phase plane. */
 
+import uPlot from "uplot";
+
 import { Gantt } from "./gantt";
 import { balanced, balancing, valueOf } from "./job";
 import { NetworkView } from "./network";
@@ -8,14 +10,20 @@ import { Plane } from "./plane";
 import type { Column } from "./picture";
 import { Plots, quantity, type Rates, type Scales, short } from "./plots";
 import type { Description, Rows, Scheme } from "./protocol";
-import { Series } from "./series";
+import { type Numbers, Series } from "./series";
 import type { Axes } from "./share";
 import { Stability } from "./stability";
 import { Theory, type Table } from "./theory";
 import type { Summary } from "./types";
 
+/** The plots of plots.ts have one cursor, under this key. */
+const SYNC = "laboratory";
 /** Plots are drawn no more often, ms: the network moves more smoothly than they need to. */
 const PLOTS_MS = 30;
+
+type Verdict = "" | "better" | "worse";
+/** A number under a run: its name, its value, and how it compares with that of the other run. */
+type Count = [string, string, Verdict?];
 
 /** The page hears of what is chosen in a run. */
 export interface Chooser {
@@ -35,7 +43,7 @@ export class RunView {
   private theory: Theory | null = null;
   private stability: Stability | null = null;
   private theoryNote!: HTMLElement;
-  private numbers!: HTMLElement;
+  private counts!: HTMLElement;
   private readonly figure = document.createElement("section");
   private drawn = -1;
   private measured = -1;
@@ -43,6 +51,8 @@ export class RunView {
   private drawnEnd = 0;
   /** Frames have come that are not drawn. */
   private looks = false;
+  /** The time that is shown is not drawn. */
+  private moved = false;
 
   constructor(
     place: HTMLElement,
@@ -104,7 +114,7 @@ export class RunView {
       return box;
     }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
     this.figure.replaceChildren(heading, numbers, network, plots, phase, note, theory);
-    this.numbers = numbers;
+    this.counts = numbers;
     this.network = new NetworkView(network, this.series, (chosen) => this.chooser.port(chosen));
     this.gantt = this.series.description.jobs.length > 0 ? new Gantt(network, this.series, this.scales) : null;
     const setPoint = this.setPoint();
@@ -167,8 +177,13 @@ export class RunView {
     }
   }
 
-  /** Draws what has changed; the run goes at `speed` simulated seconds a second. */
-  draw(wall_ms: number, speed: number): void {
+  /** Draws what has changed; the run goes at `speed` simulated seconds a second. An earlier time than that of the engine can be shown. */
+  draw(wall_ms: number, speed: number, shown_s: number | null = this.series.shown_s): void {
+    if (shown_s !== this.series.shown_s) {
+      this.series.shown_s = shown_s;
+      this.moved = true;
+      this.figure.classList.toggle("past", shown_s !== null);
+    }
     const end_s = this.scales.of("time");
     const fresh = (this.series.time.length !== this.drawn || end_s !== this.drawnEnd) && wall_ms - this.drawnAt > PLOTS_MS;
     if (fresh) {
@@ -182,13 +197,24 @@ export class RunView {
       const theoryNote = this.phase?.note ?? "";
       if (this.theoryNote.textContent !== theoryNote) this.theoryNote.textContent = theoryNote;
     }
-    if (fresh || this.looks || this.network.moving) this.network.draw(wall_ms, speed);
+    if (this.moved) {
+      this.phase?.draw();
+      pointAt(shown_s);
+    }
+    if (fresh || this.looks || this.moved || this.network.moving) this.network.draw(wall_ms, speed);
     this.looks = false;
+    this.moved = false;
     if (fresh) this.drawn = this.series.time.length;
   }
 
-  describe(): void {
-    this.numbers.replaceChildren(...this.count().map(([name, value]) => pair(name, value)));
+  /** The numbers of the chosen port up to the sample that is shown; null before the second one. */
+  numbers(): Numbers | null {
+    return this.series.last < 1 ? null : this.series.numbers(this.port);
+  }
+
+  /** Writes the numbers, and marks those that are better than those of the other run. */
+  describe(other: Numbers | null): void {
+    this.counts.replaceChildren(...this.count(other).map(([name, value, verdict]) => pair(name, value, verdict)));
     this.plots.describe();
     this.phase?.describe();
     this.plane?.describe();
@@ -196,18 +222,18 @@ export class RunView {
   }
 
   /** The numbers that matter at the port so far, with their names. */
-  private count(): [string, string][] {
-    if (this.series.time.length < 2) return [];
-    const ofJob = this.countJob();
-    const { mean_octets, max_octets, use, dropped, paused_s, jain } = this.series.numbers(this.port);
+  private count(other: Numbers | null = null): Count[] {
+    const own = this.numbers();
+    if (own === null) return [];
+    const { mean_octets, max_octets, use, dropped, paused_s, jain } = own;
     return [
-      ...ofJob,
-      ["mean queue", quantity(mean_octets, "octets")],
-      ["longest", quantity(max_octets, "octets")],
-      ["use", `${(100 * use).toFixed(1)} %`],
-      ["dropped", String(dropped)],
-      ["paused", quantity(paused_s, "s")],
-      ...(jain === null ? [] : ([["Jain's index", jain.toFixed(3)]] as [string, string][])),
+      ...this.countJob(),
+      ["mean queue", quantity(mean_octets, "octets"), judged(mean_octets, other?.mean_octets, -1)],
+      ["longest", quantity(max_octets, "octets"), judged(max_octets, other?.max_octets, -1)],
+      ["use", `${(100 * use).toFixed(1)} %`, judged(use, other?.use, 1)],
+      ["dropped", String(dropped), judged(dropped, other?.dropped, -1)],
+      ["paused", quantity(paused_s, "s"), judged(paused_s, other?.paused_s, -1)],
+      ...(jain === null ? [] : ([["Jain's index", jain.toFixed(3), judged(jain, other?.jain, 1)]] as Count[])),
       ...this.countFlows(),
     ];
   }
@@ -222,12 +248,12 @@ export class RunView {
   }
 
   /** The numbers of the first job: those of the summary at the end, and before it how far it has come. */
-  private countJob(): [string, string][] {
+  private countJob(): Count[] {
     const { summary, description, messages } = this.series;
     if (description.jobs.length === 0) return [];
     const [job] = summary === null ? [] : ((JSON.parse(summary) as Summary).jobs ?? []);
     if (!job) return [["received", `${Math.floor(100 * messages.part(0))} %`]];
-    const found: [string, string][] = [["iteration", job.iteration_mean_s === null ? "not ended" : quantity(job.iteration_mean_s, "s")]];
+    const found: Count[] = [["iteration", job.iteration_mean_s === null ? "not ended" : quantity(job.iteration_mean_s, "s")]];
     if (typeof job.bus_bandwidth_bps === "number") found.push(["bus bandwidth", quantity(job.bus_bandwidth_bps, "bit/s")]);
     if (typeof job.efficiency === "number") found.push(["of ideal", `${(100 * job.efficiency).toFixed(1)} %`]);
     return found;
@@ -248,10 +274,28 @@ export class RunView {
   }
 }
 
-function pair(name: string, value: string): HTMLElement {
+/** Two numbers that differ by less than this part of the larger are alike. */
+const ALIKE = 0.05;
+
+/** Whether a number is better or worse than that of the other run: more is better with 1, less with -1. */
+function judged(own: number, other: number | null | undefined, sign: 1 | -1): Verdict {
+  if (other === null || other === undefined || Math.abs(own - other) <= ALIKE * Math.max(Math.abs(own), Math.abs(other))) return "";
+  return sign * (own - other) > 0 ? "better" : "worse";
+}
+
+function pair(name: string, value: string, verdict: Verdict = ""): HTMLElement {
   const box = document.createElement("span");
   const strong = document.createElement("b");
   strong.textContent = value;
+  box.className = verdict;
   box.append(`${name} `, strong);
+  if (verdict !== "") box.title = `${verdict} than the other run`;
   return box;
+}
+
+/** Puts the cursor of all plots at a time, or takes it away. */
+function pointAt(time_s: number | null): void {
+  for (const plot of uPlot.sync(SYNC).plots) {
+    plot.setCursor(time_s === null ? { left: -10, top: -10 } : { left: plot.valToPos(time_s, "x"), top: 0 });
+  }
 }

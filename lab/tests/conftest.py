@@ -99,10 +99,15 @@ class Watched:
 
     def run_to_end(self, timeout_s: float = 300) -> None:
         """Press the button, and wait for the summary."""
-        self.page.locator("#end").click()
+        # On a phone there is no room for the button.
+        self.page.locator("#end").evaluate("(button) => button.click()")
         self.page.locator("#summary", has_text="scenario").wait_for(
-            timeout=timeout_s * 1000
+            state="attached", timeout=timeout_s * 1000
         )
+
+    def tab(self, name: str) -> None:
+        """Show a panel: change, parameters, scenario, or numbers."""
+        self.page.locator(f"#tab-{name}").click()
 
     def picture_of_two_schemes(self, prelude: str, clear: str, file: Path) -> None:
         """Save the picture of a comparison at its end.

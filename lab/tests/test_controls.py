@@ -120,6 +120,7 @@ def assert_same_on_the_command_line(lab: Watched, folder: Path) -> None:
 
 def test_a_parameter_is_set_by_its_text_and_by_its_slider(lab: Watched) -> None:
     lab.open(FIRST)
+    lab.tab("parameters")
     box = lab.page.locator("#parameter-q_eq")
     expect(box).to_have_value("33 KB")
     box.fill("50 KB")
@@ -140,6 +141,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     lab: Watched, tmp_path: Path
 ) -> None:
     at_ms = stand_at_60_ms(lab)
+    lab.tab("parameters")
     box = lab.page.locator("#parameter-q_eq")
     box.fill("60 KB")
     box.press("Enter")
@@ -149,6 +151,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     assert now_ms(lab) == pytest.approx(at_ms, abs=0.001)
     queue = lab.page.locator(".plots > div").first
     expect(queue).to_have_attribute("aria-label", re.compile("set point 60k"))
+    lab.tab("change")
     background = lab.page.locator("#background")
     shown = lab.page.locator("#background-shown")
     expect(shown).to_have_text("none")
@@ -207,6 +210,7 @@ def test_a_wrong_scenario_is_refused_with_line_key_and_hint_and_the_run_before_s
 ) -> None:
     lab.open(FIRST)
     wrong = text(lab).replace('scheme = "qcn"', 'scheme = "qcm"')
+    lab.tab("scenario")
     lab.page.locator("#text").fill(wrong)
     lab.page.locator("#apply").click()
     mistake = lab.page.locator("#mistake")
@@ -224,6 +228,7 @@ def test_a_wrong_scenario_is_refused_with_line_key_and_hint_and_the_run_before_s
 def test_a_strangers_text_is_text(lab: Watched) -> None:
     lab.open(FIRST)
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+    lab.tab("scenario")
     lab.page.locator("#text").fill(
         re.sub(r'question = ".*"', f'question = "{evil}"', text(lab))
     )
@@ -271,6 +276,7 @@ def test_a_link_whose_scenario_is_refused_shows_its_text_to_be_mended(
     assert text(lab) == wrong
     # The wrong line is chosen, and it and the message are seen.
     expect(mistake).to_be_in_viewport()
+    lab.tab("scenario")
     assert lab.page.locator("#text").evaluate("(box) => box.scrollTop") == 0
     assert lab.page.evaluate("() => getSelection()?.toString()") == "engine_version = 9"
     lab.page.locator("#text").press("ControlOrMeta+Home")
@@ -299,6 +305,7 @@ def test_a_link_whose_second_scheme_is_refused_can_be_opened_without_it(
 
 def test_a_scenario_without_end_is_refused_or_stopped(lab: Watched) -> None:
     lab.open(FIRST)
+    lab.tab("scenario")
     lab.page.locator("#text").fill(text(lab).replace("hosts = 5", "hosts = 5000"))
     lab.page.locator("#apply").click()
     expect(lab.page.locator("#mistake")).to_contain_text("nodes")
@@ -322,8 +329,9 @@ def test_a_scenario_without_end_is_refused_or_stopped(lab: Watched) -> None:
     expect(lab.page.locator("#play")).to_have_text("Pause")
     expect(lab.page.locator("#message")).to_be_hidden()
     wait_for_ms(lab, stands + 1)
-    lab.page.locator("#stop").click()
-    expect(lab.page.locator("#play")).to_have_text("Play")
+    # A run that plays is paused; there is nothing to be stopped.
+    expect(lab.page.locator("#stop")).to_be_hidden()
+    pause(lab)
     lab.page.locator("#reset").click()
     expect(lab.page.locator("#clock")).to_have_text("0.000 ms")
     lab.page.locator("#step").click()

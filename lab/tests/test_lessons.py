@@ -302,6 +302,7 @@ def test_a_task_with_one_slider_refuses_other_changes_and_takes_them_back(
     at_step(lab, "DCTCP", 1)
     page = lab.page
     said = page.locator(".task .verdict")
+    page.locator("#tab-parameters").click()
     page.locator("#parameter-k").fill("12 KB")
     page.locator("#parameter-k").press("Enter")
     expect(page.locator("#text")).to_have_value(re.compile('k = "12 KB"'))

@@ -1,6 +1,7 @@
 """The page has no serious fault of accessibility in three sizes and both themes; screenshots to look at in .build/lab."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Watched
@@ -14,7 +15,12 @@ PAGES = {
     "baseline/ten-gig": "smcc",
     "jobs/two-uplinks": "network.load_balancing=spray",
 }
-SIZES = {"phone": (390, 844), "laptop": (1280, 900), "projector": (1920, 1080)}
+SIZES = {
+    "phone": (390, 844),
+    "hall": (1024, 768),
+    "laptop": (1280, 900),
+    "projector": (1920, 1080),
+}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -44,7 +50,28 @@ def test_the_page_can_be_used_by_everyone(
     assert faults(lab) == []
 
 
-def faults(lab: Watched) -> object:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_each_tab_the_lecture_and_the_embedded_page_can_be_used_by_everyone(
+    lab: Watched, theme: str
+) -> None:
+    lab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    lab.open("#gallery=baseline/ten-gig")
+    for tab in ("parameters", "scenario", "numbers", "change"):
+        lab.tab(tab)
+        assert faults(lab) == [], tab
+    lab.page.locator("#lesson").select_option("1")
+    lab.page.locator("#tour h2").wait_for()
+    lab.page.locator("#lesson").blur()
+    lab.page.locator("body").press("f")
+    lab.page.wait_for_timeout(500)
+    lab.page.screenshot(path=SHOTS / f"lecture-{theme}.png")
+    assert faults(lab) == []
+    lab.open("embed.html#gallery=baseline/ten-gig")
+    lab.page.screenshot(path=SHOTS / f"embed-{theme}.png")
+    assert faults(lab) == []
+
+
+def faults(lab: Watched) -> list[list[str]]:
     """What axe finds: impact, rule and places of each."""
     # In an isolated world: the page's policy lets no other script in.
     session = lab.page.context.new_cdp_session(lab.page)
@@ -53,7 +80,7 @@ def faults(lab: Watched) -> object:
         "Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"}
     )["executionContextId"]
 
-    def run(code: str) -> object:
+    def run(code: str) -> Any:
         asked = {
             "expression": code,
             "contextId": world,
@@ -63,6 +90,6 @@ def faults(lab: Watched) -> object:
         return session.send("Runtime.evaluate", asked)["result"].get("value")
 
     run(AXE.read_text())
-    return run(
+    return run(  # type: ignore[no-any-return]
         "axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html).slice(0, 3)]))"
     )

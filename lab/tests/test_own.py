@@ -66,6 +66,7 @@ def test_parameters_are_sliders_and_a_reload_keeps_the_text(lab: Watched) -> Non
     lab.page.locator("#own-text").press("Control+Enter")
     expect(lab.page.locator(".run h2")).to_contain_text("aimd-py")
     expect(lab.page.locator("#scheme")).to_have_value("own.py:Aimd")
+    lab.tab("parameters")
     k = lab.page.locator("#parameter-k")
     expect(k).to_be_visible()
     expect(k).to_have_value("30 KB")
@@ -79,7 +80,7 @@ def test_parameters_are_sliders_and_a_reload_keeps_the_text(lab: Watched) -> Non
     lab.page.locator(".run h2", has_text="aimd-py").wait_for()
     expect(lab.page.locator("#own-text")).to_have_value("import penstock\nclass")
     # Beside another scheme, after the engine has been started again.
-    lab.page.locator("#stop").click()
+    lab.page.locator("#stop").evaluate("(button) => button.click()")
     lab.page.locator("#scheme").select_option("dcqcn")
     lab.page.locator("#compare").select_option("own.py:Aimd")
     expect(lab.page.locator(".run h2")).to_have_count(2)

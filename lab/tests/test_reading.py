@@ -61,7 +61,7 @@ def test_throughput_is_drawn_and_the_allowed_rates_by_choice(lab: Watched) -> No
     page = lab.page
     page.locator("#scheme").select_option("dctcp")
     page.locator("#end").click()
-    page.locator("#summary", has_text="scenario").wait_for()
+    page.locator("#summary", has_text="scenario").wait_for(state="attached")
     rates = page.locator(".plots > div").nth(1)
     assert titles(lab)[1] == "Throughput (bit/s)"
     # Four windows fill the link; each is allowed its line rate, which says nothing.
@@ -154,7 +154,7 @@ def test_each_distinct_fair_share_has_its_line_and_its_name(lab: Watched) -> Non
     page = lab.page
     page.locator("#view").select_option("core->edge")
     page.locator("#end").click()
-    page.locator("#summary", has_text="scenario").wait_for()
+    page.locator("#summary", has_text="scenario").wait_for(state="attached")
     page.wait_for_timeout(500)
     written = {line for line, *_ in page.evaluate("() => window.written")}
     assert "victim" in written
@@ -167,6 +167,7 @@ def test_the_line_of_a_mistake_is_chosen_after_a_click_on_apply(lab: Watched) ->
     page = lab.page
     wrong = text(lab).replace('link_rate = "10 Gbps"', 'link_rate = "10 Gbs"')
     line = wrong.split("\n").index('link_rate = "10 Gbs"')
+    lab.tab("scenario")
     page.locator("#text").fill(wrong)
     page.locator("#apply").click()
     expect(page.locator("#mistake")).to_contain_text(f"line {line + 1}")
@@ -250,6 +251,7 @@ def many(hosts: int) -> str:
 def test_no_host_of_sixty_four_covers_another(lab: Watched) -> None:
     """Circles of 18 that stand 18 apart or more, names inside of them, all of it inside of the drawing."""
     lab.open("#gallery=baseline/ten-gig")
+    lab.tab("scenario")
     lab.page.locator("#text").evaluate("(box, text) => { box.value = text; }", many(64))
     lab.page.locator("#apply").click()
     expect(lab.page.locator("#question")).to_have_text("Are many hosts legible?")
@@ -273,6 +275,7 @@ def test_a_text_too_long_is_refused_when_it_is_pasted(lab: Watched) -> None:
     lab.page.evaluate(
         "() => navigator.clipboard.writeText('# 8 octets\\n'.repeat(300_000))"
     )
+    lab.tab("scenario")
     lab.page.locator("#text").focus()
     lab.page.keyboard.press("Control+End")
     lab.page.keyboard.press("Control+V")

@@ -48,6 +48,7 @@ def test_hops_a_second_as_quick_as_it_goes(lab: Watched) -> None:
     """A run of five million hops to its end: one at a multiple of real time would be as quick as that, and no quicker."""
     lab.open(EIGHT)
     text = (ROOT / "scenarios/bench/dumbbell-16.toml").read_text()
+    lab.tab("scenario")
     lab.page.locator("#text").fill(text.replace('duration = "5 s"', 'duration = "2 s"'))
     lab.page.locator("#apply").click()
     lab.page.locator("#question", has_text="packet hop").wait_for()

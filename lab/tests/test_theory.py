@@ -148,6 +148,7 @@ def test_the_margin_follows_the_sliders(lab: Watched) -> None:
     expect(margin).to_contain_text("Phase margin")
     before = margin.text_content()
     for name, text in (("w", "3.3"), ("gd_inverse", "200")):
+        lab.tab("parameters")
         box = lab.page.locator(f"#parameter-{name}")
         box.fill(text)
         box.press("Enter")
@@ -166,6 +167,7 @@ def test_the_margin_follows_the_sliders(lab: Watched) -> None:
     lab.page.locator("#parameter-q_eq").fill("40 KB")
     lab.page.locator("#parameter-q_eq").press("Enter")
     expect(margin).to_contain_text("more than two parameters")
+    lab.tab("scenario")
     lab.page.locator("#text").fill(
         (lab.page.locator("#text").input_value()).replace(
             'link_delay = "50 us"', 'link_delay = "60 us"'
@@ -196,6 +198,7 @@ def test_the_run_is_a_ring_on_the_map_of_the_axes_that_are_chosen(lab: Watched) 
         "aria-label", re.compile("over w and gd_inverse: a ring")
     )
     up.select_option(label="round_trip_s")
+    lab.tab("parameters")
     box = lab.page.locator("#parameter-gd_inverse")
     box.fill("300")
     box.press("Enter")

@@ -10,6 +10,7 @@ from argparse import Namespace
 from inspect import signature
 from pathlib import Path
 
+import command_pages
 import front_page
 import generate_docs
 import lab_links
@@ -18,6 +19,7 @@ import paper_searches
 import pytest
 import yaml
 from conftest import ROOT
+from key_page import all_keys
 from mathml import formula, on_page_content
 from scheme_names import uses_table
 from typer.core import TyperGroup
@@ -113,6 +115,32 @@ def test_public_names_have_their_page() -> None:
     for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
         assert f"`{name}`\n" in page
     assert "theory.MarginReport" in page
+
+
+def test_every_key_stands_on_one_page_with_its_whole_name() -> None:
+    reference = json.loads(_core.reference())
+    page = all_keys(reference)
+    assert page.count("\n| `") == len(reference)
+    for name in ("schemes.qcn.q_eq", "pfc.watchdog.after", "topology.star.buffer", "flow.rate", "duration"):
+        assert page.count(f"\n| `{name}` |") == 1, name
+
+
+def test_each_command_has_an_example_or_a_reason() -> None:
+    commands = {" ".join(words) for words in command_pages.named(app)}
+    groups = {name for name in commands if any(other.startswith(f"{name} ") for other in commands)}
+    assert {*command_pages.EXAMPLES, *command_pages.WITHOUT} == commands - groups
+    assert not command_pages.EXAMPLES.keys() & command_pages.WITHOUT.keys()
+    assert command_pages.BEFORE.keys() <= command_pages.EXAMPLES.keys()
+    for name, command in command_pages.EXAMPLES.items():
+        assert command.startswith(f"penstock {name}"), name
+        understood(shlex.split(command)[1:])
+
+
+def test_a_long_output_is_cut() -> None:
+    lines = [f"{i} " for i in range(command_pages.MOST_LINES)]
+    assert command_pages.cut("\n".join(lines)).splitlines() == [line.strip() for line in lines]
+    cut = command_pages.cut("\n".join([*lines, "more"])).splitlines()
+    assert len(cut) == command_pages.MOST_LINES and cut[-1] == "…" and cut[0] == "0"
 
 
 def test_a_metric_of_the_registry_reaches_summaries_comparisons_and_claims() -> None:

@@ -17,10 +17,13 @@ BUILD = "make lab"
 
 OPENED = "opened.toml"
 """The name under which the page finds the scenario that it opens."""
+EMBEDDED = "embed.html"
+"""The page that another page may show in a frame: the picture alone, whose controls change nothing outside of it."""
+
 # The page's policy, also for the Worker, which has no <meta>.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
-    "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
 )
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -107,7 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", _TYPES.get(Path(name).suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(data)))
-        self.send_header("Content-Security-Policy", _POLICY)
+        ancestors = "" if name == EMBEDDED else "; frame-ancestors 'none'"
+        self.send_header("Content-Security-Policy", f"{_POLICY}{ancestors}")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
