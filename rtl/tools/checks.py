@@ -32,8 +32,7 @@ def main() -> None:
         path = GENERATED / name_of(core)
         text = (
             "// SPDX-License-Identifier: Apache-2.0\n"
-            f"// Made by tools/checks.py: streams and registers of {core.folder.name}, held to their rules in simulation."
-            "\n\n"
+            f"// Made by tools/checks.py: rules of the streams and registers of {core.folder.name}, in simulation.\n\n"
             + "\n".join(binds)
         )
         if not binds:

@@ -1,7 +1,8 @@
 """The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
 `python tools/cores.py COMMAND NAME...`, a command of make as report or prove, checks names alone, with nothing but
-Python: make does that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores.
+Python: make does that before it installs anything. With `tests` it prints the options by which cargo runs the tests of
+these cores.
 """
 
 import difflib

@@ -340,9 +340,17 @@ def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
 
 
 def build_with(
-    folder: Path, plan: dict[str, Any], mutants: list[Mutant], fixed: dict[Path, str] | None = None
+    folder: Path,
+    plan: dict[str, Any],
+    mutants: list[Mutant],
+    *,
+    kind: str = "rtl",
+    fixed: dict[Path, str] | None = None,
 ) -> list[tuple[Path, str]]:
-    """Build the tests with all mutants, and return them: program and name. Sources in `fixed` have that text."""
+    """Build the tests with all mutants, and return them: program and name.
+
+    Sources in `fixed` have that text. Each `kind` of mutants has its copy of the sources.
+    """
     root = BUILD / "mutants"
     texts = {
         path.relative_to(RTL): path.read_text()
@@ -357,7 +365,7 @@ def build_with(
         path = folder / source
         here = [each for each in numbered if each[1].source == path]
         texts[path.relative_to(RTL)] = (fixed or {}).get(path) or switched(path, here)
-    copy = root / "rtl"
+    copy = root / kind
     # A file that has not changed keeps its time, so that it is not built again; a list of mutants is no part of a core.
     for name in [name for name in texts if name.name == "core.toml"]:
         texts[name] = texts[name].partition("\n[mutation]")[0]

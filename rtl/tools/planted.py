@@ -100,7 +100,8 @@ def _caught(bugs: list[Bug]) -> list[tuple[Bug, str]]:
 def _built(folder: Path, tests: tuple[str, ...], bugs: list[Bug]) -> list[tuple[Path, str]]:
     sources = sorted({str(bug.mutant.source.relative_to(folder)) for bug in bugs})
     fixed = {bug.mutant.source: _planted(bug) for bug in bugs if bug.alone}
-    return build_with(folder, {"sources": sources, "tests": list(tests)}, [bug.mutant for bug in bugs], fixed)
+    plan = {"sources": sources, "tests": list(tests)}
+    return build_with(folder, plan, [bug.mutant for bug in bugs], kind="planted", fixed=fixed)
 
 
 def _planted(bug: Bug) -> str:
