@@ -20,6 +20,7 @@ which the simulation takes from the environment when it starts. A mutant that ha
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -257,7 +258,8 @@ def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[t
     kind = node.kind.name
     if kind in _SELECTS:
         return
-    said = str(node).strip()
+    # Its text begins with the comments in front of it.
+    said = re.sub(r"//[^\n]*", "", str(node)).strip()
     if kind.startswith("Unary") and node.operatorToken.valueText in _UNARY:
         yield *_span(node), str(node.operand), f"{node.operatorToken.valueText} -> "
     elif kind == "ConditionalExpression":
