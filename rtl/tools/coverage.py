@@ -31,7 +31,7 @@ _COSIM = RTL / "cosim" / "Cargo.toml"
 _FOLDER = BUILD / "coverage"
 _REPORT = BUILD / "report.json"
 PAGE = RTL.parent / "docs" / "reference" / "cores.md"
-HEAD = "| Core | Lines and branches | reached | Bits | change both ways |"
+HEAD = "| Core | Lines and branches | reached | Bits | changes |"
 RULE = "|---|---:|---:|---:|---:|"
 # Checks of simulations: only a breach reaches most of them.
 _CHECKS = ("stream_check.sv", "axil_check.sv")
