@@ -95,6 +95,7 @@ fn main() {
     let only = env::var("PENSTOCK_CORE").ok();
     let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
     let widths = env::var_os("CARGO_FEATURE_WIDTHS").is_some();
+    let coverage = env::var_os("CARGO_FEATURE_COVERAGE").is_some();
     // Clippy has the build script run once more, and links nothing.
     println!("cargo::rerun-if-env-changed=RUSTC_WORKSPACE_WRAPPER");
     let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|wrapper| wrapper.contains("clippy"));
@@ -119,7 +120,7 @@ fn main() {
             (folder, sources, builds)
         })
         .collect();
-    let verilator = Verilator::at(verilator, root, &out);
+    let verilator = Verilator::at(verilator, root, &out, coverage);
     let waiting: Vec<_> =
         cores.iter().flat_map(|(_, sources, builds)| builds.iter().map(move |build| (build, sources))).collect();
     each(&waiting, |(build, sources)| verilator.make(build, sources));
@@ -139,7 +140,7 @@ fn main() {
             let ports = wires.fields();
             // A build is one piece for the compiler, and all small ones of a core together are: it reads Verilator's headers
             // once then. (Verilator's guard against that is for precompiled ones.)
-            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &wires, &ports);
+            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &wires, &ports, coverage && !build.fast);
             let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
             rust.push_str(&binding_of(&build.name, digest(build, &sources.files), &ports, same));
             shapes.push((ports, &build.name));
@@ -272,6 +273,9 @@ const LARGE: u64 = 1_000_000;
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
+/// It counts how often a line runs and a bit changes.
+const COVERAGE: [&str; 2] = ["--coverage-line", "--coverage-toggle"];
+
 /// Verilator's name of a build's class.
 fn prefix_of(build: &Build) -> String {
     format!("V{}", build.name)
@@ -299,19 +303,24 @@ struct Verilator {
     root: String,
     version: String,
     kept: PathBuf,
+    coverage: bool,
 }
 
 impl Verilator {
-    fn at(command: String, root: String, out: &Path) -> Self {
+    fn at(command: String, root: String, out: &Path, coverage: bool) -> Self {
         let version = fs::read_to_string(Path::new(&root).join("include/verilated_config.h"))
             .unwrap_or_else(|e| panic!("VERILATOR_ROOT {root}: {e}"));
         let profile = out.ancestors().nth(3).expect("OUT_DIR is target/PROFILE/build/CRATE/out");
-        Self { command, root, version, kept: profile.join("verilated") }
+        let kept = profile.join(if coverage { "verilated-coverage" } else { "verilated" });
+        Self { command, root, version, kept, coverage }
     }
 
     fn arguments(&self, build: &Build, sources: &Sources) -> Vec<String> {
         let mut all: Vec<String> = ["--cc", "-O3", "--no-timing"].map(String::from).into();
         all.extend(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() }.iter().map(|&word| word.into()));
+        if self.coverage && !build.fast {
+            all.extend(COVERAGE.map(String::from));
+        }
         all.extend(["--top-module".into(), build.top.clone(), "--prefix".into(), prefix_of(build)]);
         all.extend(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
         all.extend(build.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
@@ -359,8 +368,21 @@ fn is_draw(port: &Port) -> bool {
     !port.input && port.width <= 64 && port.name.starts_with("draw_")
 }
 
+/// C that writes what a core's coverage counted, to a new file in the folder that `PENSTOCK_COVERAGE` names.
+fn writes_coverage(name: &str, prefix: &str) -> String {
+    format!(
+        "#include <atomic>\n#include <cstdlib>\n#include <string>\n#include \"verilated_cov.h\"
+static void {name}_covered({prefix}_Made* made) {{
+  static std::atomic<unsigned> number{{0}};
+  if (const char* folder = std::getenv(\"PENSTOCK_COVERAGE\"))
+    made->context.coveragep()->write(std::string(folder) + \"/{name}-\" + std::to_string(number++) + \".dat\");
+}}
+"
+    )
+}
+
 /// C functions that make, end and clock a core; one structure is passed in each direction.
-fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port]) -> String {
+fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port], coverage: bool) -> String {
     let mut c = format!("#include <cstring>\n{HELPER}#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
     for (kind, input) in [("In", true), ("Out", false)] {
         let _ = writeln!(c, "struct {prefix}_{kind} {{");
@@ -382,13 +404,17 @@ fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port]) -> String {
         c,
         "  static VerilatedContext* prepared(VerilatedContext& context, uint64_t seed) {{\n    context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);\n    context.randReset(2);\n    return &context;\n  }}\n}};"
     );
+    if coverage {
+        c += &writes_coverage(name, prefix);
+    }
     let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{\n  auto* made = new {prefix}_Made(seed);");
     let _ = writeln!(c, "  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
     let _ = writeln!(
         c,
         "extern \"C\" void {name}_unchecked(void* p) {{ static_cast<{prefix}_Made*>(p)->context.assertOn(false); }}"
     );
-    let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ delete static_cast<{prefix}_Made*>(p); }}");
+    let ends = if coverage { format!("{name}_covered(static_cast<{prefix}_Made*>(p)); ") } else { String::new() };
+    let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ {ends}delete static_cast<{prefix}_Made*>(p); }}");
     let _ = writeln!(
         c,
         "extern \"C\" void {name}_clock(void* p, const {prefix}_In* in, {prefix}_Out* out) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
@@ -502,7 +528,8 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }
     let _ = write!(
         r,
-        "    unsafe extern \"C\" {{
+        "    #[allow(improper_ctypes, reason = \"a check has no output\")]
+    unsafe extern \"C\" {{
         fn {name}_new(seed: u64) -> *mut c_void;
         fn {name}_free(core: *mut c_void);
         fn {name}_unchecked(core: *mut c_void);

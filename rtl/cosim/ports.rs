@@ -86,8 +86,8 @@ impl Ports {
         };
         let ports: Vec<_> = header.lines().filter_map(port).collect();
         let structure = |port: &Port| match port.name.as_str() {
-            "s_axil_i" => Some(AXIL_REQ.to_vec()),
-            "s_axil_o" => Some(AXIL_RSP.to_vec()),
+            "s_axil_i" | "req_i" => Some(AXIL_REQ.to_vec()),
+            "s_axil_o" | "rsp_i" => Some(AXIL_RSP.to_vec()),
             name => {
                 let valid = ports.iter().find(|p| p.name == format!("{name}_tvalid"))?;
                 Some(axis(port.width / valid.width))

@@ -1,8 +1,8 @@
-"""Makes NAME_checks.sv for every core with streams, into build/generated: the rules of streams, for simulation.
+"""Makes NAME_checks.sv for every core with streams or registers, into build/generated: their rules, for simulation.
 
-A file binds `stream_check` (common/rtl) to each stream of each module of a core, beside the core's sources. The streams
-are found by the names of the ports: PREFIX, which is the beat, PREFIX_tvalid, PREFIX_tready, and PREFIX_octets_i if it
-is there.
+A file binds `stream_check` (common/rtl) to each stream of each module of a core, and `axil_check` to its register bus,
+beside the core's sources. Both are found by the names of the ports. Those of a stream are PREFIX, which is the beat,
+PREFIX_tvalid, PREFIX_tready, and PREFIX_octets_i if it is there. Those of a bus are s_axil_i and s_axil_o.
 """
 
 import re
@@ -12,6 +12,8 @@ from cores import GENERATED, Core, all_cores
 
 _MODULE = re.compile(r"^module (\w+)(.*?)^\);$", re.MULTILINE | re.DOTALL)
 _PORT = re.compile(r"^\s+(?:input|output) var\s[^/\n]*?\b(\w+?),?$", re.MULTILINE)
+# A module's only register bus.
+_BUS = re.compile(r"\baxil_req_t\s+s_axil_i\b")
 # Its beats have more beside them.
 _BEAT = {"stream_buffer": "[$bits(penstock_pkg::axis_t)-1:0]"}
 # No length stands beside a stream.
@@ -23,14 +25,14 @@ _RESETS = {"forwarding_table": "rst_i || stop_i"}
 
 
 def main() -> None:
-    """Write the file of each core that has streams."""
+    """Write the file of each core that has streams or a register bus."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     for core in all_cores():
         binds = [bind for source in core.own_sources for bind in binds_of(source.read_text())]
         path = GENERATED / name_of(core)
         text = (
             "// SPDX-License-Identifier: Apache-2.0\n"
-            f"// Made by tools/checks.py: the streams of {core.folder.name}, held to their rules in simulation.\n\n"
+            f"// Made by tools/checks.py: rules of the streams and registers of {core.folder.name}, in simulation.\n\n"
             + "\n".join(binds)
         )
         if not binds:
@@ -45,19 +47,22 @@ def name_of(core: Core) -> str:
 
 
 def checks_of(core: Core) -> Path | None:
-    """Return a core's file; None if it has no streams."""
+    """Return a core's file; None if it has nothing to check."""
     path = GENERATED / name_of(core)
     return path if path.exists() else None
 
 
 def binds_of(text: str) -> list[str]:
-    """Return a bind for each stream of each module of a source."""
+    """Return a bind for each stream and each register bus of each module of a source."""
     found = []
     for module, header in _MODULE.findall(text):
         ports = set(_PORT.findall(header))
         prefixes = sorted(port.removesuffix("_tvalid") for port in ports if port.endswith("_tvalid"))
         whole = [each for each in prefixes if {each, f"{each}_tready", "clk_i", "rst_i"} <= ports]
         found += [_bind(module, prefix, ports) for prefix in whole]
+        if _BUS.search(header):
+            pins = ".clk_i, .rst_i, .req_i(s_axil_i), .rsp_i(s_axil_o)"
+            found.append(f"bind {module} axil_check u_check_s_axil (\n  {pins}\n);\n")
     return found
 
 

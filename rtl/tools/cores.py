@@ -1,8 +1,8 @@
 """The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
-`python tools/cores.py report|asic|prove|mutate|export|test NAME...` checks names alone, with nothing but Python: make
-does that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores,
-with `folders` the cores that these tests need.
+`python tools/cores.py COMMAND NAME...`, a command of make as report or prove, checks names alone, with nothing but
+Python: make does that before it installs anything. With `tests` it prints the options by which cargo runs the tests of
+these cores, with `folders` the cores that these tests need.
 """
 
 import difflib
@@ -18,7 +18,13 @@ BUILD = RTL / "build"
 GENERATED = BUILD / "generated"
 TOOLS = BUILD / "venv" / "bin"
 # Words that may stand among the names.
-OPTIONS = {"report": ("--write",), "asic": ("--write",), "mutate": ("--quick",)}
+OPTIONS = {
+    "report": ("--write",),
+    "asic": ("--write",),
+    "mutate": ("--quick",),
+    "planted": ("--write",),
+    "coverage": ("--write",),
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ def known(command: str) -> dict[str, str]:
         return {build.name: core.folder.name for core in all_cores() for build in core.builds if build.report}
     if command == "prove":
         return {proof.name: core.folder.name for core in all_cores() for proof in core.proofs}
-    if command == "mutate":
+    if command in ("mutate", "planted", "coverage"):
         return {core.folder.name: core.folder.name for core in all_cores() if core.mutation}
     if command == "test":
         return {folder: folder for folder in _tests()}

@@ -20,6 +20,7 @@ which the simulation takes from the environment when it starts. A mutant that ha
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -65,7 +66,7 @@ _BLOCKS = ("AlwaysFFBlock", "AlwaysCombBlock", "ContinuousAssign", "FunctionDecl
 # They say how wide something is, or which part of it; a compiler tells where they are wrong.
 _SELECTS = ("RangeSelect", "AscendingRangeSelect", "SimpleRangeSelect", "ElementSelect")
 # Seconds of the processor in which most mutants are caught.
-_MOMENT = 1
+MOMENT = 1
 # The number of the mutant comes in here; 0 is none.
 _NUMBER = "PENSTOCK_MUTANT"
 _COSIM = Path("cosim", "Cargo.toml")
@@ -98,6 +99,11 @@ class Mutant:
     place: int
     change: str
 
+    @property
+    def statement(self) -> bool:
+        """It stands for statements, not for an expression."""
+        return self.text.endswith(";")
+
 
 def main(arguments: list[str]) -> int:
     """Test the mutants of the cores that are named, or of all; return 0 if none survives."""
@@ -123,22 +129,20 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     mutants = [every[index] for index in sorted(taken)]
     proofs = {named: each["proof"] for each in plan.get("proved", []) for named in _named(each)}
     listed = {named for each in plan.get("equivalent", []) for named in _named(each)} | set(proofs)
-    tests = _build(folder, plan, mutants)
-    seconds = _seconds_of_all(folder, tests, quick=quick)
-    # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. Mutants
-    # that are listed as equivalent are given that moment alone.
+    tests = build_with(folder, plan, mutants)
+    seconds = seconds_of_all(folder, tests, quick=quick)
+    # A test that has caught many of a source is tried first. Mutants that are listed as equivalent are given a moment
+    # alone.
     kills = {mutant.source: Counter(dict.fromkeys(tests, 0)) for mutant in mutants}
 
     def caught(number: int) -> bool:
         mutant = mutants[number - 1]
-        for limit in (_MOMENT, 5 * seconds + 20):
-            for test, _ in kills[mutant.source].most_common():
-                if _fails(test, number, limit, hangs=limit > _MOMENT):
-                    kills[mutant.source][test] += 1
-                    return True
-            if quick or (mutant.line, mutant.change) in listed:
-                break
-        return False
+        order = [test for test, _ in kills[mutant.source].most_common()]
+        moment = quick or (mutant.line, mutant.change) in listed
+        test = first_to_fail(order, number, None if moment else seconds)
+        if test:
+            kills[mutant.source][test] += 1
+        return test is not None
 
     survivors = []
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -154,7 +158,7 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     for line, change in sorted(listed - left):
         print(f"{folder.name}/core.toml: listed as equivalent, but does not survive: {change}\n    {line}")
     proved = [mutant for mutant in survivors if (mutant.line, mutant.change) in proofs]
-    held = [mutant for mutant in proved if not _proof_fails(mutant, proofs[mutant.line, mutant.change])]
+    held = [mutant for mutant in proved if not proof_fails(mutant, proofs[mutant.line, mutant.change])]
     for mutant in held:
         print(f"{folder.name}/core.toml: the proof {proofs[mutant.line, mutant.change]} holds with it")
         print(_said(mutant), flush=True)
@@ -168,18 +172,32 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     return wrong
 
 
+def first_to_fail(tests: list[tuple[Path, str]], number: int, seconds: int | None) -> tuple[Path, str] | None:
+    """Return the first of the tests that fails with a mutant; None if all pass.
+
+    Each is run for a moment before one is run to its end. `seconds` are those that the longest takes; without them a
+    moment is all.
+    """
+    for limit in (MOMENT,) if seconds is None else (MOMENT, 5 * seconds + 20):
+        for test in tests:
+            if fails(test, number, limit, hangs=limit > MOMENT):
+                return test
+    return None
+
+
 def _named(entry: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the mutants that an entry of a core.toml names."""
     return [(_words(entry["line"]), change) for change in entry["changes"]]
 
 
-def _proof_fails(mutant: Mutant, name: str) -> bool:
+def proof_fails(mutant: Mutant, name: str) -> bool:
     """Return whether a proof does not hold with a mutant."""
     proof = next(proof for core in all_cores() for proof in core.proofs if proof.name == name)
     source = BUILD / "mutants" / "proofs" / mutant.source.name
     source.parent.mkdir(parents=True, exist_ok=True)
-    text = _text(mutant.source)
-    source.write_text(f"{text[: mutant.start]}({mutant.text}){text[mutant.end :]}")
+    text = text_of(mutant.source)
+    changed = mutant.text if mutant.statement else f"({mutant.text})"
+    source.write_text(text[: mutant.start] + changed + text[mutant.end :])
     sources = tuple(source if each == mutant.source else each for each in proof.sources)
     run = solved(replace(proof, name=f"{name}_mutant", sources=sources), proof.mode, proof.depth)
     return run.returncode in (2, 4)
@@ -192,7 +210,7 @@ def _said(mutant: Mutant) -> str:
 
 def mutants_of(source: Path, seen: Counter[tuple[str, str]]) -> list[Mutant]:
     """Return every mutant of a source; `seen` counts those that would be called the same."""
-    text = _text(source)
+    text = text_of(source)
     tree = pyslang.syntax.SyntaxTree.fromText(text, source.name)
     constants = _constants(tree.root)
     lines = text.splitlines()
@@ -207,7 +225,7 @@ def mutants_of(source: Path, seen: Counter[tuple[str, str]]) -> list[Mutant]:
     return found
 
 
-def _text(source: Path) -> str:
+def text_of(source: Path) -> str:
     """Return a source with a question mark for each letter that is not ASCII: the parser counts octets."""
     return source.read_text().encode("ascii", "replace").decode()
 
@@ -240,7 +258,8 @@ def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[t
     kind = node.kind.name
     if kind in _SELECTS:
         return
-    said = str(node).strip()
+    # Its text begins with the comments in front of it.
+    said = re.sub(r"//[^\n]*", "", str(node)).strip()
     if kind.startswith("Unary") and node.operatorToken.valueText in _UNARY:
         yield *_span(node), str(node.operand), f"{node.operatorToken.valueText} -> "
     elif kind == "ConditionalExpression":
@@ -297,7 +316,7 @@ def _span(node: pyslang.syntax.SyntaxNode) -> tuple[int, int]:
 
 def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
     """Return a source in which each expression chooses between itself and its mutants, by their numbers."""
-    text = _text(source)
+    text = text_of(source)
     # An expression comes before those within it; mutants of one expression stand together.
     ordered = sorted(mutants, key=lambda each: (each[1].start, -each[1].end))
     sites = [(span, list(each)) for span, each in groupby(ordered, key=lambda each: (each[1].start, each[1].end))]
@@ -308,9 +327,13 @@ def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
             (first, last), here = inside[0]
             within = [site for site in inside[1:] if site[0][0] < last]
             inside = inside[1 + len(within) :]
-            piece = f"({render(first, last, within)})"
+            piece = render(first, last, within)
+            piece = piece if here[0][1].statement else f"({piece})"
             for number, mutant in here:
-                piece = f"((mutant_pkg::number == {number}) ? ({mutant.text}) : {piece})"
+                if mutant.statement:
+                    piece = f"if (mutant_pkg::number == {number}) begin {mutant.text} end else begin {piece} end"
+                else:
+                    piece = f"((mutant_pkg::number == {number}) ? ({mutant.text}) : {piece})"
             pieces += [text[at:first], piece]
             at = last
         return "".join(pieces) + text[at:end]
@@ -318,8 +341,18 @@ def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
     return _PREFACE + render(0, len(text), sites)
 
 
-def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tuple[Path, str]]:
-    """Build the tests with all mutants, and return them: program and name."""
+def build_with(
+    folder: Path,
+    plan: dict[str, Any],
+    mutants: list[Mutant],
+    *,
+    kind: str = "rtl",
+    fixed: dict[Path, str] | None = None,
+) -> list[tuple[Path, str]]:
+    """Build the tests with all mutants, and return them: program and name.
+
+    Sources in `fixed` have that text. Each `kind` of mutants has its copy of the sources.
+    """
     root = BUILD / "mutants"
     texts = {
         path.relative_to(RTL): path.read_text()
@@ -332,8 +365,9 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
     numbered = list(enumerate(mutants, 1))
     for source in plan["sources"]:
         path = folder / source
-        texts[path.relative_to(RTL)] = switched(path, [each for each in numbered if each[1].source == path])
-    copy = root / "rtl"
+        here = [each for each in numbered if each[1].source == path]
+        texts[path.relative_to(RTL)] = (fixed or {}).get(path) or switched(path, here)
+    copy = root / kind
     # A file that has not changed keeps its time, so that it is not built again; a list of mutants is no part of a core.
     for name in [name for name in texts if name.name == "core.toml"]:
         texts[name] = texts[name].partition("\n[mutation]")[0]
@@ -366,13 +400,13 @@ def _names(program: Path) -> list[str]:
     return [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
 
 
-def _seconds_of_all(folder: Path, tests: list[tuple[Path, str]], *, quick: bool) -> int:
+def seconds_of_all(folder: Path, tests: list[tuple[Path, str]], *, quick: bool) -> int:
     """Return how long the longest test takes where nothing is changed, in seconds of the processor; it must pass."""
-    limit = _MOMENT if quick else 3600
+    limit = MOMENT if quick else 3600
     longest = 0.0
     for test in tests:
         before = _used()
-        if _fails(test, 0, limit, hangs=not quick):
+        if fails(test, 0, limit, hangs=not quick):
             raise SystemExit(f"{folder.name}: {test[1]} fails without a change")
         longest = max(longest, _used() - before)
     return int(longest) + 1
@@ -383,7 +417,7 @@ def _used() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _fails(test: tuple[Path, str], number: int, seconds: int, *, hangs: bool) -> bool:
+def fails(test: tuple[Path, str], number: int, seconds: int, *, hangs: bool) -> bool:
     """Return whether a test fails with a mutant; where it needs more of the processor `hangs` says so."""
     program, name = test
     # A test that fails here is not to keep a vector of the core itself. The shell's limit counts the processor's time,

@@ -167,11 +167,13 @@ def documented_table(head: str, rule: str, order: list[str], rows: dict[str, str
 
 
 def remember(report: Rows) -> None:
-    """Write figures into build/report.json; what was not measured keeps its own."""
+    """Write figures into build/report.json; what was not measured keeps its own, and so does the coverage."""
     kept = BUILD / "report.json"
     before: Rows = json.loads(kept.read_text()) if kept.exists() else {}
     rows = {name: {**before.get(name, {}), **report.get(name, {})} for name in (*before, *report)}
-    kept.write_text(json.dumps({name: rows[name] for name in _reported() if name in rows}, indent=1) + "\n")
+    kept.write_text(
+        json.dumps({name: rows[name] for name in (*_reported(), "coverage") if name in rows}, indent=1) + "\n"
+    )
 
 
 def _reported() -> dict[str, float]:

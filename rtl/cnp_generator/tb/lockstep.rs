@@ -179,6 +179,8 @@ fn answers<D: Data>(seed: u64, clocks: u64, mut clock: impl FnMut(&Given<D>) -> 
     let mut source = Source::<D>::default();
     let mut sink = Sink::<D>::default();
     let mut table: Vec<Option<Entry>> = Vec::new();
+    // Queue pairs of the table before the reset.
+    let mut gone: Vec<u32> = Vec::new();
     let mut given = Given::<D>::default();
     // Frames that arrive; those that were seen, with the clock of their time; and the CNPs that are to leave.
     let mut coming: VecDeque<Option<Fields>> = VecDeque::new();
@@ -194,6 +196,7 @@ fn answers<D: Data>(seed: u64, clocks: u64, mut clock: impl FnMut(&Given<D>) -> 
             for (all, these) in all.iter_mut().zip(counts) {
                 *all += u64::from(these);
             }
+            gone = table.iter().flatten().map(|entry| entry.qp).collect();
             table = (0..ENTRIES).map(|_| None).collect();
             source.clear();
             sink.clear();
@@ -224,6 +227,10 @@ fn answers<D: Data>(seed: u64, clocks: u64, mut clock: impl FnMut(&Given<D>) -> 
             let mut qp = known.map_or(random.word() >> 8, |entry| entry.qp);
             if random.one_in(10) {
                 qp ^= 64 << random.below(18);
+            }
+            // One that the table had before the reset.
+            if let (true, Some(old)) = (random.one_in(10), gone.get(random.below(ENTRIES as u64) as usize)) {
+                qp = *old;
             }
             let on_their_way = coming.iter().flatten().count() + seen.len() + leaving.len();
             let marks = on_their_way + 1 < ROOM && random.one_in(marking);

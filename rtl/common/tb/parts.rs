@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::{env, process};
 
 use penstock_cosim::stream::{Beat, Frame, Sink, Source, length};
-use penstock_cosim::{Random, at_least, event_counter, small_fifo, stream_buffer, stream_buffer_late, stream_length};
+use penstock_cosim::{
+    Random, at_least, axil_check, event_counter, small_fifo, stream_buffer, stream_buffer_late, stream_length,
+};
 
 /// Events are counted up to the largest value, and there it stays, whatever comes, until a reset.
 #[test]
@@ -244,13 +246,73 @@ fn a_broken_rule_ends_the_simulation() {
         ("changed", "a beat that is shown changes before it is taken"),
     ];
     for (case, says) in cases {
-        let run = process::Command::new(env::current_exe().expect("it runs"))
-            .args(["--exact", "a_broken_rule_ends_the_simulation", "--nocapture"])
-            .env(CASE, case)
-            .output()
-            .expect("it can be started");
-        let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
-        assert!(!run.status.success(), "{case}: {said}");
-        assert!(said.contains(says) && said.contains("u_check_s_axis"), "{case}: {said}");
+        let (ended, said) = run_of("a_broken_rule_ends_the_simulation", CASE, case);
+        assert!(ended && said.contains(says) && said.contains("u_check_s_axis"), "{case}: {said}");
+    }
+}
+
+/// A test of this program in a process, for a case: whether it failed, and what it said.
+fn run_of(test: &str, variable: &str, case: &str) -> (bool, String) {
+    let run = process::Command::new(env::current_exe().expect("it runs"))
+        .args(["--exact", test, "--nocapture"])
+        .env(variable, case)
+        .output()
+        .expect("it can be started");
+    let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+    (!run.status.success(), said.into_owned())
+}
+
+/// The same of a register bus, on each of its sides; and a bus that keeps the rules runs on.
+#[test]
+fn a_broken_rule_of_a_register_bus_ends_the_simulation() {
+    const CASE: &str = "PENSTOCK_BROKEN_BUS";
+    type Clock = axil_check::In;
+    let idle = Clock::default();
+    let (aw, w) =
+        (Clock { req_awvalid: true, req_awaddr: 8, ..idle }, Clock { req_wvalid: true, req_wdata: 7, ..idle });
+    let (ar, b, r) = (
+        Clock { req_arvalid: true, req_araddr: 8, ..idle },
+        Clock { rsp_bvalid: true, ..idle },
+        Clock { rsp_rvalid: true, ..idle },
+    );
+    // Taken in the same clock.
+    let taken = |clock: Clock| Clock {
+        rsp_awready: clock.req_awvalid,
+        rsp_wready: clock.req_wvalid,
+        rsp_arready: clock.req_arvalid,
+        req_bready: clock.rsp_bvalid,
+        req_rready: clock.rsp_rvalid,
+        ..clock
+    };
+    let cases = [
+        // What waits stays until it is taken; a write has its data before its address, or with it.
+        ("kept", vec![w, w, taken(w), aw, taken(aw), b, taken(b), ar, taken(ar), r, taken(r)], ""),
+        ("two at once", vec![taken(aw), taken(aw), taken(w), taken(b), taken(w), taken(b)], ""),
+        ("address withdrawn", vec![aw, idle], "aw: an address that is shown changes"),
+        ("address changes", vec![aw, Clock { req_awaddr: 12, ..aw }], "aw: an address that is shown changes"),
+        ("data change", vec![w, Clock { req_wdata: 6, ..w }], "w: data that are shown change"),
+        ("strobes change", vec![w, Clock { req_wstrb: 3, ..w }], "w: data that are shown change"),
+        ("read withdrawn", vec![ar, idle], "ar: an address that is shown changes"),
+        ("no write", vec![b], "b: an answer to no write"),
+        ("no data", vec![taken(aw), b], "b: an answer to no write"),
+        ("two answers", vec![taken(aw), taken(w), taken(b), b], "b: an answer to no write"),
+        ("answer withdrawn", vec![taken(aw), taken(w), b, idle], "b: an answer that is shown changes"),
+        ("EXOKAY", vec![taken(aw), taken(w), Clock { rsp_bresp: 1, ..b }], "b: EXOKAY"),
+        ("no read", vec![r], "r: an answer to no read"),
+        ("word changes", vec![taken(ar), r, Clock { rsp_rdata: 1, ..r }], "r: an answer that is shown changes"),
+        ("EXOKAY read", vec![taken(ar), Clock { rsp_rresp: 1, ..r }], "r: EXOKAY"),
+    ];
+    if let Ok(case) = env::var(CASE) {
+        let (_, clocks, _) = cases.iter().find(|(name, ..)| *name == case).expect("a case that is listed");
+        let mut core = axil_check::Core::new(17);
+        core.clock(&Clock { rst_i: true, ..idle });
+        clocks.iter().for_each(|clock| {
+            core.clock(clock);
+        });
+        return;
+    }
+    for (case, _, says) in &cases {
+        let (ended, said) = run_of("a_broken_rule_of_a_register_bus_ends_the_simulation", CASE, case);
+        assert!(ended != says.is_empty() && said.contains(says), "{case}: {said}");
     }
 }

@@ -12,8 +12,11 @@ fn main() {
     }
     let root = env::var("VERILATOR_ROOT").expect("`make -C rtl test` sets VERILATOR_ROOT");
     let include = Path::new(&root).join("include");
-    cc::Build::new()
-        .cpp(true)
+    let mut cc = cc::Build::new();
+    if env::var_os("CARGO_FEATURE_COVERAGE").is_some() {
+        cc.file(include.join("verilated_cov.cpp"));
+    }
+    cc.cpp(true)
         .std("c++17")
         .opt_level(2)
         .debug(false)

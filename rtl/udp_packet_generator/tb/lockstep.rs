@@ -109,3 +109,19 @@ fn makes_frames_that_are_right() {
     }
     assert!(frames > clocks / 200, "{frames} frames");
 }
+
+/// Frames beyond the 65 536th, without a reset between: the sequence number goes on.
+#[test]
+fn the_sequence_number_has_more_than_16_bits() {
+    let mut core = Core::new(33);
+    core.clock(&In { rst_i: true, ..In::default() });
+    let mut frames = 0;
+    for clock in 0..600_000 {
+        let out = core.clock(&In { enable_i: true, octets_i: 64, m_axis_tready: true, ..In::default() });
+        if out.m_axis_tvalid && out.m_axis_tlast {
+            frames += 1;
+            assert_eq!(out.sequence_o, frames, "in clock {clock}");
+        }
+    }
+    assert!(frames > 66_000, "{frames} frames");
+}
