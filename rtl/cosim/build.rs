@@ -451,6 +451,33 @@ fn pins_of(ports: &[Port]) -> String {
     )
 }
 
+/// The values of ports as a release's vectors have them.
+fn recorded_of<'a>(kind: &str, ports: impl Iterator<Item = &'a Port>) -> String {
+    let (mut names, mut hex) = (String::new(), String::new());
+    for port in ports {
+        let name = &port.name;
+        let _ = write!(names, "(\"{name}\", {}), ", port.width);
+        let _ = if port.wide() {
+            writeln!(
+                hex,
+                "            text.push(' ');\n            for word in self.{name}.iter().rev() {{ let _ = write!(text, \"{{word:08x}}\"); }}"
+            )
+        } else {
+            let value = if port.width == 1 { format!("u8::from(self.{name})") } else { format!("self.{name}") };
+            writeln!(hex, "            let _ = write!(text, \" {{:x}}\", {value});")
+        };
+    }
+    format!(
+        "    impl crate::recorded::Ports for {kind} {{
+        const PORTS: &'static [(&'static str, usize)] = &[{names}];
+        fn hex(&self, text: &mut String) {{
+            use core::fmt::Write as _;
+{hex}        }}
+    }}
+"
+    )
+}
+
 /// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
 /// The sources of a build, as a number; comments and blanks do not count.
 fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
@@ -499,6 +526,8 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }
     if same.is_none() {
         r.push_str(&pins_of(ports));
+        r.push_str(&recorded_of("In", ports.iter().filter(|p| p.input && !is_clock(p))));
+        r.push_str(&recorded_of("Out", ports.iter().filter(|p| !p.input)));
     }
     let _ = write!(
         r,
@@ -511,13 +540,13 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }}
     /// An instance. Registers begin with random values, drawn from a seed, until it is reset.
     #[derive(Debug)]
-    pub struct Core(*mut c_void);
+    pub struct Core(*mut c_void, crate::recorded::Record);
     impl Core {{
         /// A core that has not been reset.
         #[must_use]
         pub fn new(seed: u64) -> Self {{
             // SAFETY: the function takes any number and never fails.
-            Self(unsafe {{ {name}_new(seed) }})
+            Self(unsafe {{ {name}_new(seed) }}, crate::recorded::Record::begin::<In, Out>(\"{name}\"))
         }}
         /// A core that has not been reset and whose streams may break every rule.
         #[must_use]
@@ -533,12 +562,14 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
             // SAFETY: the pointer comes from `{name}_new` and is this object's alone; both structures are of the layout
             // that the C side declares, from the same list of ports.
             unsafe {{ {name}_clock(self.0, input, &mut output) }};
+            self.1.clock(input, &output);
             output
         }}
         /// As many clocks with the same inputs, but none from the first on in which a random word is drawn (`draw_`).
         /// Gives their number, and the outputs of the clock that comes next.
         pub fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
             let mut output = Out::default();
+            self.1.end();
             // SAFETY: as in `clock`.
             let done = unsafe {{ {name}_run(self.0, input, &mut output, clocks) }};
             (done, output)

@@ -29,7 +29,7 @@ def main() -> int:
             "--timing",
             "--assert",
             "-Wall",
-            "-Wno-TIMESCALEMOD",
+            "-Wno-TIMESCALEMOD", "-Wno-DECLFILENAME", "-Wno-PROCASSINIT",
             "--Mdir",
             FOLDER,
         ),

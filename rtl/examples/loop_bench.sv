@@ -39,7 +39,6 @@ module loop_bench
   int unsigned frames = 0;
   int unsigned beat = 0;
   int unsigned octets = 0;
-  logic [15:0] high;
   always @(posedge clk) begin
     if (!rst && valid) begin
       octets <= octets + 32'($countones(line.keep)) + (line.last ? 24 : 0);
@@ -71,7 +70,7 @@ module loop_bench
       $display("%0.1f ms: line %0.2f Gb/s, rate %0.2f Gb/s, queue %0d KB, %0d messages", real'(n + 1) * 0.2, gbps[n], real'(rate) / 1e9,
                queue / 1000, messages);
       // The line falls after 0.5 ms and is back after 3 ms.
-      if (n == 14 && (rate > 6_000_000_000 || gbps[n] < 4.7)) $fatal(0, "at 5 Gb/s the source does not follow the line");
+      if (n == 14 && (rate > RateW'(64'd6_000_000_000) || gbps[n] < 4.7)) $fatal(0, "at 5 Gb/s the source does not follow the line");
     end
     if (wrong != 0) $fatal(0, "%0d frames or messages were dropped", wrong);
     if (gbps[1] < 9.9 || gbps[34] < 7.0) $fatal(0, "the line is not filled");

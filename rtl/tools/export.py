@@ -12,6 +12,7 @@
     Bender.yml     the core for Bender, as one package; its checks for the target simulation
     verilog/       top modules as plain Verilog, for Icarus Verilog and Yosys' own reader: each a module of the name of
                    its build, whose parameters stand in the file's head. QCN's and SMCC's are two
+    vectors/       stimulus and response of each of these, with a bench, if make vectors has written them
     constraints/   of a clock crossing, for Synopsys' formats and for Vivado
     include/       the registers as a header for C, if it has registers
     doc/           its page, those of the cores that it needs, and the table of the registers
@@ -32,11 +33,14 @@ import pyslang.parsing
 import pyslang.syntax
 
 import plain
+import vectors
 from checks import checks_of
 from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, options, wanted
 
 ROOT = RTL.parent
 EXPORT = BUILD / "export"
+# The vectors that the lock steps have written, if make vectors has run.
+RECORDED = BUILD / "recorded"
 # The parameters of penstock_pkg, which are set where the sources are compiled.
 _WIDTHS = {
     "PENSTOCK_DATA_W": "Data bits of a stream: 64, 128, 256 or 512",
@@ -98,6 +102,8 @@ def _export(name: str, cores: dict[str, Core]) -> Path:
         plain.make(build, made / "verilog" / f"{build.name}.v")
     for constraints in sorted(core.folder.glob("constraints/*")):
         shutil.copy(constraints, made / "constraints")
+    for build in _released(core):
+        vectors.put(build, RECORDED, made / "vectors")
     registers = [source.stem for source in sources if source.parent == GENERATED]
     if registers:
         (made / "include").mkdir()

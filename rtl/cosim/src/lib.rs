@@ -9,6 +9,7 @@ pub mod bucket;
 pub mod dcqcn;
 pub mod messages;
 pub mod reaction_point;
+pub mod recorded;
 pub mod stream;
 pub mod vectors;
 // Linked for its C++.
