@@ -53,8 +53,9 @@ def _task(proof: Proof, mode: str, depth: int) -> str:
     names = " ".join(source.name for source in proof.sources)
     files = "\n".join(map(str, proof.sources))
     anything = " ".join(f"--blackboxed-module {module}" for module in proof.anything)
+    clocks = "multiclock on\n" if proof.multiclock else ""
     return (
-        f"[options]\nmode {mode}\ndepth {depth}\n\n[engines]\nsmtbmc z3\n\n"
+        f"[options]\nmode {mode}\ndepth {depth}\n{clocks}\n[engines]\nsmtbmc z3\n\n"
         f"[script]\nread_slang -j 1 -D FORMAL --top {proof.top} {anything} {parameters} {names}\n"
         # What the parts of the top module cover is for their own proofs.
         f"cutpoint -blackbox\nprep -top {proof.top}\nchformal -cover -remove * a:src={proof.top}.sv:* %d\n\n"

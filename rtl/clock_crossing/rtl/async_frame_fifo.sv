@@ -428,6 +428,65 @@ module async_frame_fifo
   function automatic frame_pointer_t from_frame_gray(input frame_pointer_t gray);
     for (int unsigned b = 0; b <= FramesW; ++b) from_frame_gray[b] = ^(gray >> b);
   endfunction
+
+`ifdef FORMAL
+  // Safety, whatever the two clocks do, behind a reset of both: no beat is written over one that is not read, and no descriptor over one
+  // that is not fetched. What one side sees of the other's pointer is never ahead of it. A pointer that crosses is in Gray code and
+  // advances by one, so that one bit changes. There is a slot for each beat that is read and each frame that is taken.
+  logic           s_begun_q = 1'b0;
+  logic           m_begun_q = 1'b0;
+  logic           begun;
+  pointer_t       past_gray_q;
+  frame_pointer_t past_frame_gray_q;
+
+  assign begun = s_begun_q && m_begun_q;
+  always_ff @(posedge s_clk_i) begin
+    s_begun_q         <= 1'b1;
+    past_frame_gray_q <= frame_in_gray_q;
+  end
+  always_ff @(posedge m_clk_i) begin
+    m_begun_q   <= 1'b1;
+    past_gray_q <= out_gray_q;
+  end
+
+  always_comb begin
+    assume (s_clear == !s_begun_q && s_rst_i == !s_begun_q && (!s_run || begun));
+    assume (m_clear == !m_begun_q && m_rst_i == !m_begun_q && (!m_run || begun));
+    if (begun) begin
+      // From the input to what it sees: pointers never pass each other.
+      assert (used <= pointer_t'(Words));
+      assert (pointer_t'(in_q - from_gray(u_out_seen.first_q)) <= used);
+      assert (pointer_t'(in_q - out_q) <= pointer_t'(in_q - from_gray(u_out_seen.first_q)));
+      assert (pointer_t'(in_q - frame_q) <= pointer_t'(in_q - out_q));
+      assert (!room_q || used < pointer_t'(Words));
+      assert (frames_used <= frame_pointer_t'(Frames));
+      assert (frame_pointer_t'(frame_in_q - from_frame_gray(
+          u_frame_out_seen.first_q
+      )) <= frames_used);
+      assert (frame_pointer_t'(frame_in_q - frame_out_q) <= frame_pointer_t'(
+          frame_in_q - from_frame_gray(u_frame_out_seen.first_q)));
+      assert (32'(frames_used) + 32'(described_q) <= Frames);
+      assert (!frame_room_q || 32'(frames_used) + 32'(described_q) < Frames);
+      // And from the output.
+      assert (frame_pointer_t'(frame_in_seen - frame_out_q) <= frame_pointer_t'(
+          from_frame_gray(u_frame_in_seen.first_q) - frame_out_q));
+      assert (frame_pointer_t'(from_frame_gray(
+          u_frame_in_seen.first_q
+      ) - frame_out_q) <= frame_pointer_t'(frame_in_q - frame_out_q));
+      assert (out_gray_q == to_gray(out_q) && frame_out_gray_q == to_frame_gray(frame_out_q));
+      assert (frame_in_gray_q == to_frame_gray(frame_in_q));
+      assert ($countones(past_gray_q ^ out_gray_q) <= 1);
+      assert ($countones(past_frame_gray_q ^ frame_in_gray_q) <= 1);
+      assert (32'(prefetched_q) <= Prefetch);
+    end
+  end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge m_clk_i) begin
+    cover (begun && m_axis_tvalid && m_axis_tready && m_axis.last);
+    cover (begun && 32'(used) == Words - 1);
+  end
+`endif
 endmodule
 
 `default_nettype wire
