@@ -100,7 +100,10 @@ def main() -> int:
         ],
         hdl_toplevel="corundum_rp",
         build_dir=FOLDER,
-        build_args=["-Wall", "-Wno-fatal", "--timing", "--assert", f"-DPENSTOCK_DATA_W={BITS}"],
+        build_args=[
+            *("-Wno-fatal", "-Wno-lint", "--timing", "--assert", f"-DPENSTOCK_DATA_W={BITS}"),
+            *("-CFLAGS", "-std=c++20 -fcoroutines", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"),
+        ],
         timescale=("1ns", "1ps"),
         always=True,
     )

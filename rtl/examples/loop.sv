@@ -7,6 +7,8 @@
 //                              ^         |
 //                              +-- CNMs -+
 //
+// The timer's cycle is 0.25 ms, a fortieth of 802.1Qau's at 10 Gb/s, so that the rise is seen in milliseconds.
+//
 // examples/loop.py builds it from the releases, and runs it with the bench below.
 
 `default_nettype none
@@ -113,7 +115,7 @@ module qcn_loop
       .gd_shift_i        (5'd7),
       .rpg_threshold_i   (8'd5),
       .rpg_byte_reset_i  (24'd150_000),
-      .rpg_time_reset_i  (24'd1_000),
+      .rpg_time_reset_i  (24'd250),
       .rpg_ai_rate_i     (RateW'(5_000_000)),
       .rpg_hai_rate_i    (RateW'(50_000_000)),
       .rpg_min_rate_i    (RateW'(10_000_000)),
@@ -141,7 +143,7 @@ module qcn_loop
   logic  [31:0] lost;
 
   cp #(
-      .BufferOctets(100_000)
+      .BufferOctets(150_000)
   ) u_cp (
       .clk_i,
       .rst_i,

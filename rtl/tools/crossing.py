@@ -94,6 +94,8 @@ def _run(name: str, width: int, edit: Edit | None, episodes: int) -> tuple[int, 
         *(TOOLS / "verilator", "--binary", "--timing", "--assert", "--Mdir", folder / "made", "-o", "bench"),
         *("--x-assign", "unique", "--x-initial", "unique", "--top-module", "crossings", "-Wno-fatal", "-Wno-lint"),
         *("-Wno-TIMESCALEMOD", "-Wno-ZERODLY", "-CFLAGS", "-std=c++20 -fcoroutines"),
+        # The wheel's makefile has no option for its precompiled header.
+        *("-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"),
         *(f"-DPENSTOCK_DATA_W={width}", "-DPENSTOCK_CROSSING_JITTER=150ps"),
         *(f"-GEpisodes={episodes}", *sources),
     ]

@@ -432,26 +432,47 @@ module async_frame_fifo
 `ifdef FORMAL
   // Safety, whatever the two clocks do, behind a reset of both: no beat is written over one that is not read, and no descriptor over one
   // that is not fetched. What one side sees of the other's pointer is never ahead of it. A pointer that crosses is in Gray code and
-  // advances by one, so that one bit changes. There is a slot for each beat that is read and each frame that is taken.
+  // advances by one, so that one bit changes. No beat is read of a frame that is not whole, and there is a slot for each.
   logic           s_begun_q = 1'b0;
   logic           m_begun_q = 1'b0;
+  logic           s_goes_q = 1'b0;
+  logic           m_goes_q = 1'b0;
   logic           begun;
   pointer_t       past_gray_q;
   frame_pointer_t past_frame_gray_q;
 
+  // Beats of the frames that are whole and not read: those of all descriptors.
+  pointer_t       described;
+  always_comb begin
+    described = left_q;
+    if (next_valid_q) described += next_q.beats;
+    if (described_q) described += descriptor_q.beats;
+    for (int unsigned n = 0; n < Frames; ++n) begin
+      if (n < 32'(frame_pointer_t'(frame_in_q - frame_out_q))) begin
+        described += descriptors_q[FramesW'(frame_out_q+frame_pointer_t'(n))].beats;
+      end
+    end
+  end
+  logic [PrefetchW-1:0] available;
+  assign available = u_prefetch.in_q - u_prefetch.out_q;
+
   assign begun = s_begun_q && m_begun_q;
   always_ff @(posedge s_clk_i) begin
     s_begun_q         <= 1'b1;
-    past_frame_gray_q <= frame_in_gray_q;
+    s_goes_q          <= begun;
+    past_frame_gray_q <= s_begun_q ? frame_in_gray_q : '0;
   end
   always_ff @(posedge m_clk_i) begin
     m_begun_q   <= 1'b1;
-    past_gray_q <= out_gray_q;
+    m_goes_q    <= begun;
+    past_gray_q <= m_begun_q ? out_gray_q : '0;
   end
 
   always_comb begin
-    assume (s_clear == !s_begun_q && s_rst_i == !s_begun_q && (!s_run || begun));
-    assume (m_clear == !m_begun_q && m_rst_i == !m_begun_q && (!m_run || begun));
+    // Both are cleared at the beginning, and then run.
+    assume (s_clear == !s_goes_q && s_rst_i == !s_goes_q && (!s_run || s_goes_q));
+    assume (m_clear == !m_goes_q && m_rst_i == !m_goes_q && (!m_run || m_goes_q));
+    assert ((!s_goes_q && !m_goes_q) || begun);
     if (begun) begin
       // From the input to what it sees: pointers never pass each other.
       assert (used <= pointer_t'(Words));
@@ -464,12 +485,15 @@ module async_frame_fifo
           u_frame_out_seen.first_q
       )) <= frames_used);
       assert (frame_pointer_t'(frame_in_q - frame_out_q) <= frame_pointer_t'(
-          frame_in_q - from_frame_gray(u_frame_out_seen.first_q)));
+          frame_in_q - from_frame_gray(
+          u_frame_out_seen.first_q
+      )));
       assert (32'(frames_used) + 32'(described_q) <= Frames);
       assert (!frame_room_q || 32'(frames_used) + 32'(described_q) < Frames);
       // And from the output.
-      assert (frame_pointer_t'(frame_in_seen - frame_out_q) <= frame_pointer_t'(
-          from_frame_gray(u_frame_in_seen.first_q) - frame_out_q));
+      assert (frame_pointer_t'(frame_in_seen - frame_out_q) <= frame_pointer_t'(from_frame_gray(
+          u_frame_in_seen.first_q
+      ) - frame_out_q));
       assert (frame_pointer_t'(from_frame_gray(
           u_frame_in_seen.first_q
       ) - frame_out_q) <= frame_pointer_t'(frame_in_q - frame_out_q));
@@ -477,7 +501,12 @@ module async_frame_fifo
       assert (frame_in_gray_q == to_frame_gray(frame_in_q));
       assert ($countones(past_gray_q ^ out_gray_q) <= 1);
       assert ($countones(past_frame_gray_q ^ frame_in_gray_q) <= 1);
+      assert (described == pointer_t'(frame_q - out_q));
+      assert (32'(left_q) <= 32'(pointer_t'(frame_q - out_q)));
       assert (32'(prefetched_q) <= Prefetch);
+      assert (prefetched_q == PrefetchW'(reading_q) + PrefetchW'(read_q)
+        + available + PrefetchW'(popped_q));
+      assert (!read_q || !unused_full);
     end
   end
 
