@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-use ports::{HELPER, Port, Ports};
+use ports::{HELPER, Port, Ports, recorded_of};
 use serde::Deserialize;
 
 mod ports;
@@ -446,33 +446,6 @@ fn pins_of(ports: &[Port]) -> String {
 {set}                _ => unreachable!(\"a pin has a name\"),
             }}
         }}
-    }}
-"
-    )
-}
-
-/// The values of ports as a release's vectors have them.
-fn recorded_of<'a>(kind: &str, ports: impl Iterator<Item = &'a Port>) -> String {
-    let (mut names, mut hex) = (String::new(), String::new());
-    for port in ports {
-        let name = &port.name;
-        let _ = write!(names, "(\"{name}\", {}), ", port.width);
-        let _ = if port.wide() {
-            writeln!(
-                hex,
-                "            text.push(' ');\n            for word in self.{name}.iter().rev() {{ let _ = write!(text, \"{{word:08x}}\"); }}"
-            )
-        } else {
-            let value = if port.width == 1 { format!("u8::from(self.{name})") } else { format!("self.{name}") };
-            writeln!(hex, "            let _ = write!(text, \" {{:x}}\", {value});")
-        };
-    }
-    format!(
-        "    impl crate::recorded::Ports for {kind} {{
-        const PORTS: &'static [(&'static str, usize)] = &[{names}];
-        fn hex(&self, text: &mut String) {{
-            use core::fmt::Write as _;
-{hex}        }}
     }}
 "
     )

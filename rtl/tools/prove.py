@@ -59,7 +59,7 @@ def _task(proof: Proof, mode: str, depth: int) -> str:
         f"[script]\nread_slang -j 1 -D FORMAL --top {proof.top} {anything} {parameters} {names}\n"
         # What the parts of the top module cover is for their own proofs.
         f"cutpoint -blackbox\nprep -top {proof.top}\nchformal -cover -remove * a:src={proof.top}.sv:* %d\n"
-        # And what they assert holds of their own clock, which is not that of every step here.
+        # And what they assert holds of a clock, which does not tick in every step here.
         f"{f'chformal -assert -remove * a:src={proof.top}.sv:* %d' if proof.multiclock else ''}\n\n"
         f"[files]\n{files}\n"
     )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// async_frame_fifo between two interfaces of the taxi library, with the pins of taxi's bench of its own asynchronous FIFO, which
+// async_frame_fifo between two interfaces of the taxi library, with the pins of taxi's bench of an asynchronous FIFO, which
 // examples/taxi.py runs on it. The parameters without a use are those that the bench reads.
 
 `default_nettype none
