@@ -36,7 +36,10 @@ async def passes(source, sink, lengths) -> None:
     """Send frames, and see that each leaves as it came, with its tag."""
     sent = []
     for number, length in enumerate(lengths):
-        frame = AxiStreamFrame(bytes(itertools.islice(itertools.cycle(range(number, 251)), length)), tuser=number << 1)
+        frame = AxiStreamFrame(
+            bytes(itertools.islice(itertools.cycle(range(number, 251)), length)),
+            tuser=number << 1,
+        )
         sent.append(frame)
         await source.send(frame)
     for frame in sent:
@@ -50,9 +53,14 @@ async def frames_pass_with_their_tags_and_a_message_slows_them(dut) -> None:
     """Compare every frame both ways, and the rate before and after a message with Fb = 32."""
     cocotb.start_soon(Clock(dut.clk, 4, unit="ns").start())
     ends = {
-        (way, kind): end(AxiStreamBus.from_prefix(dut, f"{side}_axis_sync_{way}"), dut.clk, dut.rst)
+        (way, kind): end(
+            AxiStreamBus.from_prefix(dut, f"{side}_axis_sync_{way}"), dut.clk, dut.rst
+        )
         for way in ("tx", "rx")
-        for kind, side, end in (("source", "s", AxiStreamSource), ("sink", "m", AxiStreamSink))
+        for kind, side, end in (
+            ("source", "s", AxiStreamSource),
+            ("sink", "m", AxiStreamSink),
+        )
     }
     dut.mac_i.value, dut.start_i.value, dut.rst.value = MAC, 0, 1
     await ClockCycles(dut.clk, 8)
@@ -79,7 +87,9 @@ async def frames_pass_with_their_tags_and_a_message_slows_them(dut) -> None:
         assert seen.tuser == number << 8
     await ClockCycles(dut.clk, 200)
     rate = int(dut.rate_o.value)
-    dut._log.info("%d frames passed; the rate is %d bit/s after the message", 2 * FRAMES, rate)
+    dut._log.info(
+        "%d frames passed; the rate is %d bit/s after the message", 2 * FRAMES, rate
+    )
     # 802.1Qau: 1 - Fb / 128.
     assert rate == LINE_BPS * 3 // 4
 
@@ -94,7 +104,11 @@ def main() -> int:
         release = RTL / "build" / "export" / core
         for line in (release / f"{core}.f").read_text().split():
             sources.setdefault(Path(line).name, release / line)
-    checks = [path for core in CORES for path in sorted((RTL / "build/export" / core / "rtl").glob("*_checks.sv"))]
+    checks = [
+        path
+        for core in CORES
+        for path in sorted((RTL / "build/export" / core / "rtl").glob("*_checks.sv"))
+    ]
     runner.build(
         sources=[
             *sources.values(),
@@ -104,7 +118,13 @@ def main() -> int:
         hdl_toplevel="corundum_rp",
         build_dir=FOLDER,
         build_args=[
-            *("-Wno-fatal", "-Wno-lint", "--timing", "--assert", f"-DPENSTOCK_DATA_W={BITS}"),
+            *(
+                "-Wno-fatal",
+                "-Wno-lint",
+                "--timing",
+                "--assert",
+                f"-DPENSTOCK_DATA_W={BITS}",
+            ),
             *("-CFLAGS", "-std=c++20 -fcoroutines"),
         ],
         timescale=("1ns", "1ps"),

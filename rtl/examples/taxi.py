@@ -25,11 +25,21 @@ REPOSITORY, COMMIT = (
 WANTED = ("src/axis/rtl/taxi_axis_if.sv", "src/axis/tb/taxi_axis_async_fifo")
 TEST = "test_taxi_axis_async_fifo"
 SOURCES = (
-    *("common/rtl/penstock_pkg.sv", "common/rtl/cn_frame_pkg.sv", "common/rtl/small_fifo.sv"),
+    *(
+        "common/rtl/penstock_pkg.sv",
+        "common/rtl/cn_frame_pkg.sv",
+        "common/rtl/small_fifo.sv",
+    ),
     *("common/rtl/event_counter.sv", "common/rtl/stream_check.sv"),
-    *(f"clock_crossing/rtl/{name}.sv" for name in ("sync_bits", "crossing_reset", "async_frame_fifo")),
+    *(
+        f"clock_crossing/rtl/{name}.sv"
+        for name in ("sync_bits", "crossing_reset", "async_frame_fifo")
+    ),
     "build/generated/clock_crossing_checks.sv",
-    *(f"examples/taxi/{name}.sv" for name in ("axis_from_taxi", "axis_to_taxi", "taxi_crossing")),
+    *(
+        f"examples/taxi/{name}.sv"
+        for name in ("axis_from_taxi", "axis_to_taxi", "taxi_crossing")
+    ),
 )
 
 
@@ -40,9 +50,21 @@ def fetched() -> Path:
     if not clone and not (folder / WANTED[0]).exists():
         clone = str(BUILD / "clone")
         subprocess.run(["git", "init", "--quiet", "--bare", clone], check=True)
-        get = ["git", "-C", clone, "fetch", "--quiet", "--depth", "1", REPOSITORY, COMMIT]
+        get = [
+            "git",
+            "-C",
+            clone,
+            "fetch",
+            "--quiet",
+            "--depth",
+            "1",
+            REPOSITORY,
+            COMMIT,
+        ]
         if subprocess.run(get, check=False).returncode:
-            raise SystemExit(f"{REPOSITORY} cannot be fetched: give a clone, make -C rtl shims TAXI=/path/to/taxi")
+            raise SystemExit(
+                f"{REPOSITORY} cannot be fetched: give a clone, make -C rtl shims TAXI=/path/to/taxi"
+            )
     if clone:
         folder.mkdir(parents=True, exist_ok=True)
         archive = subprocess.run(
@@ -50,7 +72,9 @@ def fetched() -> Path:
             check=True,
             capture_output=True,
         )
-        subprocess.run(["tar", "x", "-C", str(folder)], input=archive.stdout, check=True)
+        subprocess.run(
+            ["tar", "x", "-C", str(folder)], input=archive.stdout, check=True
+        )
     return folder
 
 
@@ -58,13 +82,22 @@ def run(library: Path, bits: int, *, drops: bool) -> tuple[int, int]:
     """Run the bench with streams of this width; return how many tests it had, and how many failed."""
     runner = get_runner("verilator")
     folder = BUILD / f"{bits}_{'drops' if drops else 'waits'}"
-    arguments = ["-Wno-fatal", "-Wno-lint", "--timing", "--assert", f"-DPENSTOCK_DATA_W={bits}"]
+    arguments = [
+        "-Wno-fatal",
+        "-Wno-lint",
+        "--timing",
+        "--assert",
+        f"-DPENSTOCK_DATA_W={bits}",
+    ]
     runner.build(
         sources=[library / WANTED[0], *(RTL / source for source in SOURCES)],
         hdl_toplevel="taxi_crossing",
         build_dir=folder,
         build_args=[*arguments, "-CFLAGS", "-std=c++20 -fcoroutines"],
-        parameters={"DEPTH": 4096 if bits == 64 else 16384, "DROP_WHEN_FULL": int(drops)},
+        parameters={
+            "DEPTH": 4096 if bits == 64 else 16384,
+            "DROP_WHEN_FULL": int(drops),
+        },
         timescale=("1ns", "1ps"),
         always=True,
     )
@@ -75,7 +108,10 @@ def run(library: Path, bits: int, *, drops: bool) -> tuple[int, int]:
         build_dir=folder,
         test_dir=library / WANTED[1],
         results_xml=str(folder / "results.xml"),
-        extra_env={"COCOTB_LOG_LEVEL": "WARNING", "PYTHONPATH": str(library / WANTED[1])},
+        extra_env={
+            "COCOTB_LOG_LEVEL": "WARNING",
+            "PYTHONPATH": str(library / WANTED[1]),
+        },
     )
     return get_results(results)
 
@@ -88,7 +124,10 @@ def main() -> int:
     wrong = 0
     for bits, drops in ((64, False), (64, True), (512, False)):
         tests, failed = run(library, bits, drops=drops)
-        print(f"taxi's bench, {bits} bits, {'drops' if drops else 'waits'}: {tests} tests, {failed} failed", flush=True)
+        print(
+            f"taxi's bench, {bits} bits, {'drops' if drops else 'waits'}: {tests} tests, {failed} failed",
+            flush=True,
+        )
         wrong += failed + (tests < 10)
     return int(wrong > 0)
 
