@@ -261,6 +261,9 @@ module async_frame_fifo
   // The beat at the output, and whether its frame goes on.
   logic                           shown_q;
   logic                           open_q;
+  // It goes on no more: its end is to be shown, when the beat that is shown has been taken.
+  logic                           cut;
+  logic                           cut_q;
   word_t                          shown_word_q;
   beside_t                        shown_beside_q;
   logic                           moves;
@@ -270,7 +273,8 @@ module async_frame_fifo
   assign takes = m_run && next_valid_q && (left_q == '0 || (reads && left_q == pointer_t'(1)));
   assign fetches = m_run && (!next_valid_q || takes) && frame_out_q != frame_in_seen;
   assign moves = !shown_q || m_axis_tready;
-  assign pop = m_run && moves && !empty;
+  assign cut = open_q && (cut_q || !m_run);
+  assign pop = m_run && moves && !empty && !cut;
 
   always_ff @(posedge m_clk_i) begin
     if (fetches) next_q <= descriptors_q[frame_out_q[FramesW-1:0]];
@@ -314,13 +318,17 @@ module async_frame_fifo
     if (m_rst_i) begin
       shown_q <= 1'b0;
       open_q  <= 1'b0;
-    end else if (moves) begin
-      shown_q <= pop || (!m_run && open_q);
-      open_q  <= pop ? !head.last : m_run && open_q;
+      cut_q   <= 1'b0;
+    end else begin
+      cut_q <= cut && !moves;
+      if (moves) begin
+        shown_q <= pop || cut;
+        open_q  <= pop ? !head.last : open_q && !cut;
+      end
     end
     if (moves) begin
-      shown_word_q <= m_run ? head : '{user: 1'b1, last: 1'b1, default: '0};
-      if (m_run) shown_beside_q <= beside;
+      shown_word_q <= cut ? '{user: 1'b1, last: 1'b1, default: '0} : head;
+      if (!cut) shown_beside_q <= beside;
     end
   end
 

@@ -133,6 +133,7 @@ module crossing
   int unsigned stall_in = 0;
   int unsigned gap_in = 0;
   int unsigned quiet = 0;
+  int unsigned held = 0;
   bit          was_reset;
   bit          resets_on = 1'b0;
   bit          s_reset_asked = 1'b0;
@@ -179,7 +180,10 @@ module crossing
       end
       quiet = m_tvalid ? 0 : quiet + 1;
     end
-    m_tready <= stall_in == 0 || $urandom % stall_in != 0;
+    // Some stalls are longer than a reset.
+    if (held != 0) held = held - 1;
+    else if (was_reset && $urandom % 300 == 0) held = 100;
+    m_tready <= held == 0 && (stall_in == 0 || $urandom % stall_in != 0);
   end
 
   // Inputs change between the edges.
