@@ -56,8 +56,6 @@ class Proof:
     anything: tuple[str, ...]
     # Clocks from the reset within which everything that its source covers is reached.
     reach: int
-    # It has several clocks, each of which ticks when it may.
-    multiclock: bool = False
     # As a build's.
     defines: dict[str, str] = field(default_factory=dict)
 
@@ -175,7 +173,6 @@ def _core(folder: Path) -> Core:
             mode=each.get("mode", "prove"),
             anything=tuple(each.get("anything", [])),
             reach=each.get("reach", 20),
-            multiclock=each.get("multiclock", False),
             defines=each.get("defines", {}),
         )
         for each in _with_widths(said.get("proof", []))

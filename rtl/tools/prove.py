@@ -53,14 +53,11 @@ def _task(proof: Proof, mode: str, depth: int) -> str:
     names = " ".join(source.name for source in proof.sources)
     files = "\n".join(map(str, proof.sources))
     anything = " ".join(f"--blackboxed-module {module}" for module in proof.anything)
-    clocks = "multiclock on\n" if proof.multiclock else ""
     return (
-        f"[options]\nmode {mode}\ndepth {depth}\n{clocks}\n[engines]\nsmtbmc z3\n\n"
+        f"[options]\nmode {mode}\ndepth {depth}\n\n[engines]\nsmtbmc z3\n\n"
         f"[script]\nread_slang -j 1 -D FORMAL --top {proof.top} {anything} {parameters} {names}\n"
         # What the parts of the top module cover is for their own proofs.
-        f"cutpoint -blackbox\nprep -top {proof.top}\nchformal -cover -remove * a:src={proof.top}.sv:* %d\n"
-        # And what they assert holds of a clock, which does not tick in every step here.
-        f"{f'chformal -assert -remove * a:src={proof.top}.sv:* %d' if proof.multiclock else ''}\n\n"
+        f"cutpoint -blackbox\nprep -top {proof.top}\nchformal -cover -remove * a:src={proof.top}.sv:* %d\n\n"
         f"[files]\n{files}\n"
     )
 
