@@ -32,7 +32,7 @@ module crossing
 #(
   parameter bit          Drop     = 1'b1,
   parameter int unsigned Words    = 256,
-  parameter int unsigned Frames   = 32,
+  parameter int unsigned Frames   = 64,
   parameter int unsigned Episodes = 60,
   parameter int unsigned Sent     = 150
 ) (
@@ -85,6 +85,7 @@ module crossing
   // A frame by its number in an episode: its octets without the FCS, whether it is bad, and each octet.
   int unsigned longest;
   bit giants;
+  bit tiny;
   function automatic int unsigned hash(input int unsigned x);
     hash = x * 32'h9e37_79b9;
     hash = (hash ^ (hash >> 15)) * 32'h85eb_ca6b;
@@ -93,7 +94,7 @@ module crossing
   function automatic int unsigned octets_of_frame(input int unsigned number);
     int unsigned h = hash(number);
     if (giants && h[3:0] == 4'd0) return 1 + (h >> 8) % (BeatOctets * (Words + 8));
-    if (h[0]) return 60 + (h >> 8) % 8;
+    if (h[0]) return (tiny ? 1 : 60) + (h >> 8) % 8;
     return 1 + (h >> 8) % longest;
   endfunction
   function automatic bit bad_frame(input int unsigned number);
@@ -245,7 +246,9 @@ module crossing
       s_half_ps = 1000 + $urandom % 4000;
       m_half_ps = episode % 4 == 0 ? s_half_ps - $urandom % 3 : episode % 2 == 0 ? s_half_ps * ratio / 2 : s_half_ps / ratio;
       if (m_half_ps < 100) m_half_ps = 100;
-      longest  = 1 + $urandom % 1600;
+      // Frames of a beat or a few fill the descriptors first.
+      tiny     = episode % 7 == 3;
+      longest  = 1 + $urandom % (tiny ? 40 : 1600);
       // Some that are longer than the memory.
       giants   = episode % 5 != 0;
       gap_in   = episode % 3 == 0 ? 0 : 1 + $urandom % 6;
