@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-use ports::{HELPER, Port, Ports};
+use ports::{HELPER, Port, Ports, recorded_of};
 use serde::Deserialize;
 
 mod ports;
@@ -525,6 +525,8 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }
     if same.is_none() {
         r.push_str(&pins_of(ports));
+        r.push_str(&recorded_of("In", ports.iter().filter(|p| p.input && !is_clock(p))));
+        r.push_str(&recorded_of("Out", ports.iter().filter(|p| !p.input)));
     }
     let _ = write!(
         r,
@@ -538,13 +540,13 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }}
     /// An instance. Registers begin with random values, drawn from a seed, until it is reset.
     #[derive(Debug)]
-    pub struct Core(*mut c_void);
+    pub struct Core(*mut c_void, crate::recorded::Record);
     impl Core {{
         /// A core that has not been reset.
         #[must_use]
         pub fn new(seed: u64) -> Self {{
             // SAFETY: the function takes any number and never fails.
-            Self(unsafe {{ {name}_new(seed) }})
+            Self(unsafe {{ {name}_new(seed) }}, crate::recorded::Record::begin::<In, Out>(\"{name}\"))
         }}
         /// A core that has not been reset and whose streams may break every rule.
         #[must_use]
@@ -560,12 +562,14 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
             // SAFETY: the pointer comes from `{name}_new` and is this object's alone; both structures are of the layout
             // that the C side declares, from the same list of ports.
             unsafe {{ {name}_clock(self.0, input, &mut output) }};
+            self.1.clock(input, &output);
             output
         }}
         /// As many clocks with the same inputs, but none from the first on in which a random word is drawn (`draw_`).
         /// Gives their number, and the outputs of the clock that comes next.
         pub fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
             let mut output = Out::default();
+            self.1.end();
             // SAFETY: as in `clock`.
             let done = unsafe {{ {name}_run(self.0, input, &mut output, clocks) }};
             (done, output)

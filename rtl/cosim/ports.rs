@@ -170,6 +170,33 @@ fn name_of(port: &Port, field: &str) -> String {
     format!("{prefix}_{field}")
 }
 
+/// The values of ports as a release's vectors have them.
+pub fn recorded_of<'a>(kind: &str, ports: impl Iterator<Item = &'a Port>) -> String {
+    let (mut names, mut hex) = (String::new(), String::new());
+    for port in ports {
+        let name = &port.name;
+        let _ = write!(names, "(\"{name}\", {}), ", port.width);
+        let _ = if port.wide() {
+            writeln!(
+                hex,
+                "            text.push(' ');\n            for word in self.{name}.iter().rev() {{ let _ = write!(text, \"{{word:08x}}\"); }}"
+            )
+        } else {
+            let value = if port.width == 1 { format!("u8::from(self.{name})") } else { format!("self.{name}") };
+            writeln!(hex, "            let _ = write!(text, \" {{:x}}\", {value});")
+        };
+    }
+    format!(
+        "    impl crate::recorded::Ports for {kind} {{
+        const PORTS: &'static [(&'static str, usize)] = &[{names}];
+        fn hex(&self, text: &mut String) {{
+            use core::fmt::Write as _;
+{hex}        }}
+    }}
+"
+    )
+}
+
 /// Copies bits between words.
 pub const HELPER: &str = "#include <cstdint>
 #ifndef PENSTOCK_BITS

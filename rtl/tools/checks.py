@@ -58,7 +58,11 @@ def binds_of(text: str) -> list[str]:
     for module, header in _MODULE.findall(text):
         ports = set(_PORT.findall(header))
         prefixes = sorted(port.removesuffix("_tvalid") for port in ports if port.endswith("_tvalid"))
-        whole = [each for each in prefixes if {each, f"{each}_tready", "clk_i", "rst_i"} <= ports]
+        whole = [
+            each
+            for each in prefixes
+            if {each, f"{each}_tready", *(f"{_side(each, ports)}{pin}" for pin in ("clk_i", "rst_i"))} <= ports
+        ]
         found += [_bind(module, prefix, ports) for prefix in whole]
         if _BUS.search(header):
             pins = ".clk_i, .rst_i, .req_i(s_axil_i), .rsp_i(s_axil_o)"
@@ -66,8 +70,13 @@ def binds_of(text: str) -> list[str]:
     return found
 
 
+def _side(prefix: str, ports: set[str]) -> str:
+    """Return what stands before the names of a stream's clock and reset: where there are two clocks, its side."""
+    return "" if "clk_i" in ports else f"{prefix[0]}_"
+
+
 def _bind(module: str, prefix: str, ports: set[str]) -> str:
-    octets = f"{prefix}_octets_i"
+    octets, side = f"{prefix}_octets_i", _side(prefix, ports)
     parameters = [f".Streams($bits({prefix}_tvalid))"]
     if (module, prefix) in _HOLES:
         parameters.append(".Holes(1'b1)")
@@ -78,7 +87,8 @@ def _bind(module: str, prefix: str, ports: set[str]) -> str:
     pins.append(f".octets_i({octets if octets in ports else NO_LENGTH})")
     return (
         f"bind {module} stream_check #({', '.join(parameters)}) u_check_{prefix} (\n"
-        f"  .clk_i, .rst_i({_RESETS.get(module, 'rst_i')}), {', '.join(pins)}\n);\n"
+        f"  .clk_i{f'({side}clk_i)' if side else ''}, .rst_i({_RESETS.get(module, f'{side}rst_i')}), "
+        f"{', '.join(pins)}\n);\n"
     )
 
 

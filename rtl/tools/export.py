@@ -9,13 +9,17 @@
     NAME.core      the core for FuseSoC, with those that it needs as dependencies; a target that lints each top module,
                    one that simulates, and their parameters. OTHER.core of each core that it needs: a design with
                    several releases takes each such core once, with the flag checks its checks, too
+    Bender.yml     the core for Bender, as one package; its checks for the target simulation
     verilog/       top modules as plain Verilog, for Icarus Verilog and Yosys' own reader: each a module of the name of
                    its build, whose parameters stand in the file's head. QCN's and SMCC's are two
+    vectors/       stimulus and response of each of these, with a bench, if make vectors has written them
+    constraints/   of a clock crossing, for Synopsys' formats and for Vivado
     include/       the registers as a header for C, if it has registers
     doc/           its page, those of the cores that it needs, and the table of the registers
 
-Of several, build/export/together.f lists all sources once. All of it is generated from core.toml, the sources and
-registers/registers.rdl. With --check its tools read the release.
+Of several, build/export/together.f lists all sources once, and build/export/Bender.yml is one package of all. All of it
+is generated from core.toml, the sources and registers/registers.rdl. With --check its tools read the release, and the
+name all stands for all cores.
 """
 
 import re
@@ -29,11 +33,14 @@ import pyslang.parsing
 import pyslang.syntax
 
 import plain
+import vectors
 from checks import checks_of
 from cores import BUILD, GENERATED, RTL, TOOLS, Build, Core, all_cores, options, wanted
 
 ROOT = RTL.parent
 EXPORT = BUILD / "export"
+# The vectors that the lock steps have written, if make vectors has run.
+RECORDED = BUILD / "recorded"
 # The parameters of penstock_pkg, which are set where the sources are compiled.
 _WIDTHS = {
     "PENSTOCK_DATA_W": "Data bits of a stream: 64, 128, 256 or 512",
@@ -47,31 +54,40 @@ def main(arguments: list[str]) -> int:
     if not names:
         sys.stderr.write("export: say which core: make -C rtl export CORE=qcn_rp\n")
         return 2
-    named = wanted("export", names)
+    named = wanted("export", [] if names == ["all"] else names)
     cores = {core.folder.name: core for core in all_cores()}
     made: dict[Path, None] = {}
+    checks: dict[Path, None] = {}
     for name in [name for name in cores if name in named]:
         folder = _export(name, cores)
         made.update(dict.fromkeys(folder / "rtl" / source.name for source in _sources(name, cores)))
+        checks.update(dict.fromkeys(folder / "rtl" / source.name for source in _checks(name, cores)))
         if "--check" in arguments:
             _check(name, cores, folder)
         print(f"export: {folder.relative_to(ROOT)}", flush=True)
     if len(named) > 1:
-        once = {path.name: path.relative_to(EXPORT) for path in reversed(made)}
-        lines = [f"{once[name]}\n" for name in dict.fromkeys(path.name for path in made)]
-        (EXPORT / "together.f").write_text("".join(lines))
+        sources = _once(made)
+        (EXPORT / "together.f").write_text("".join(f"{source}\n" for source in sources))
+        (EXPORT / "Bender.yml").write_text(_bender("penstock", sources, _once(checks)))
     return 0
+
+
+def _once(files: dict[Path, None]) -> list[Path]:
+    """Return files relative to the folder of the releases, and of those with one name the first."""
+    once = {path.name: path.relative_to(EXPORT) for path in reversed(files)}
+    return [once[name] for name in dict.fromkeys(path.name for path in files)]
 
 
 def _export(name: str, cores: dict[str, Core]) -> Path:
     core, folder = cores[name], EXPORT / name
     needed = _needed(name, cores)
     sources = _sources(name, cores)
-    checks = [path for each in needed if (path := checks_of(cores[each]))]
+    checks = _checks(name, cores)
     # Whole or not at all: a release that is there is replaced when the new one is complete.
     made = folder.with_name(f".{name}")
     shutil.rmtree(made, ignore_errors=True)
-    for part in ("rtl", "verilog", "doc"):
+    parts = ("rtl", "verilog", "doc", *(["constraints"] if (core.folder / "constraints").is_dir() else []))
+    for part in parts:
         (made / part).mkdir(parents=True)
     waivers = [waiver for each in needed for waiver in _waivers(cores[each])]
     for source in (*sources, *checks, *waivers):
@@ -80,8 +96,14 @@ def _export(name: str, cores: dict[str, Core]) -> Path:
     (made / f"{name}_checks.f").write_text("".join(f"rtl/{path.name}\n" for path in checks))
     for each in needed:
         (made / f"{each}.core").write_text(_fusesoc(cores[each]))
+    lists = ([Path("rtl") / path.name for path in paths] for paths in (sources, checks))
+    (made / "Bender.yml").write_text(_bender(f"penstock_{name}", *lists))
     for build in _released(core):
         plain.make(build, made / "verilog" / f"{build.name}.v")
+    for constraints in sorted(core.folder.glob("constraints/*")):
+        shutil.copy(constraints, made / "constraints")
+    for build in _released(core):
+        vectors.put(build, RECORDED, made / "vectors")
     registers = [source.stem for source in sources if source.parent == GENERATED]
     if registers:
         (made / "include").mkdir()
@@ -111,6 +133,20 @@ def _sources(name: str, cores: dict[str, Core]) -> list[Path]:
     """Return a core's sources in the order of compilation, after those of the cores that it needs."""
     needed = [cores[each] for each in _needed(name, cores)]
     return [source for core in needed for source in (*core.generated, *core.own_sources)]
+
+
+def _checks(name: str, cores: dict[str, Core]) -> list[Path]:
+    """Return the checks of the streams of a core and of those that it needs."""
+    return [path for each in _needed(name, cores) if (path := checks_of(cores[each]))]
+
+
+def _bender(name: str, sources: list[Path], checks: list[Path]) -> str:
+    """Return the manifest that Bender reads: one package, whose checks are for simulation."""
+    lines = ["# Made from core.toml by tools/export.py.", "package:", f"  name: {name}", "", "sources:"]
+    lines += [f"  - {source}" for source in sources]
+    if checks:
+        lines += ["  - target: simulation", "    files:", *(f"      - {check}" for check in checks)]
+    return "\n".join([*lines, ""])
 
 
 def _waivers(core: Core) -> list[Path]:

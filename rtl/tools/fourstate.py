@@ -20,7 +20,7 @@ from cores import RTL, Build, all_cores, builds
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
     r"|^(cn_tagged|congested|data|event_dropped|event_queue|interval|none|value)_o$"
-    r"|^header_|_(source|ports|octets|flow|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
+    r"|^header_|_(source|ports|octets|flow|side|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 # Registers and counters are known whatever they are of.
 _REGISTERS = ("control_", "line_")
@@ -49,6 +49,11 @@ def main(names: list[str]) -> int:
     return int(bool(wrong))
 
 
+def is_with_a_valid(name: str) -> bool:
+    """Return whether an output means something only while something else is valid."""
+    return not name.startswith(_REGISTERS) and bool(_WITH_A_VALID.search(name))
+
+
 def _every_top() -> list[Build]:
     """Return a build of each top module, and see that no source is in none of them."""
     tops = {(build.top, build.parameters.get("Smcc")): build for build in reversed(builds()) if not _whole_setup(build)}
@@ -70,22 +75,18 @@ def _known(build: Build) -> bool:
     module = plain.make(build)
     plain.yosys([f"read_verilog {module.relative_to(RTL)}"])
     ports = plain.ports(module)
-    watched = [
-        port
-        for port in ports
-        if not port.is_input and (port.name.startswith(_REGISTERS) or not _WITH_A_VALID.search(port.name))
-    ]
+    watched = [port for port in ports if not port.is_input and not is_with_a_valid(port.name)]
     checks = "".join(
         f"      if (k >= {int(bool(_A_CLOCK_LATER.match(f'{build.top}.{port.name}')))} && ^{port.name} === 1'bx)"
         f' $display("{port.name} in clock %0d", k);\n'
         for port in watched
     )
     # A reset that leaves a table as it is comes with the reset of all.
-    stop = any(port.name == "stop_i" for port in ports)
+    resets = [*_named("rst_i", ports), *_named("stop_i", ports)]
     bench = _bench(
         build,
         ports,
-        f"    rst_i = 1;{' stop_i = 1;' if stop else ''} clock; rst_i = 0;{' stop_i = 0;' if stop else ''} #1;\n"
+        f"    {_all(resets, 1)} clock; {_all(resets, 0)} #1;\n"
         f"    for (k = 0; k < {CLOCKS}; k = k + 1) begin\n{checks}      clock;\n    end\n",
     )
     said = _simulate(build.name, bench, module)
@@ -127,11 +128,21 @@ def _bench(build: Build, ports: list[plain.Port], does: str) -> str:
         for port in ports
     )
     pins = ", ".join(f".{port.name}({port.name})" for port in ports)
+    clocks = _named("clk_i", ports)
     return (
         f"module bench;\n{wires}  integer k, n;\n  {build.top} dut ({pins});\n"
-        "  task clock; begin #1 clk_i = 1; #1 clk_i = 0; #1; end endtask\n"
+        f"  task clock; begin #1 {_all(clocks, 1)} #1 {_all(clocks, 0)} #1; end endtask\n"
         f"  initial begin\n{does}    $finish(0);\n  end\nendmodule\n"
     )
+
+
+def _named(name: str, ports: list[plain.Port]) -> list[str]:
+    """Return the ports of a name: one, or one of each side of a clock crossing."""
+    return [port.name for port in ports if port.name in (name, f"s_{name}", f"m_{name}")]
+
+
+def _all(names: list[str], value: int) -> str:
+    return " ".join(f"{name} = {value};" for name in names)
 
 
 def _simulate(name: str, bench: str, module: Path) -> str:

@@ -1,9 +1,10 @@
-"""Holds releases to their promise: two of them stand in one design, for FuseSoC and for a plain list of files.
+"""Holds releases to their promise: two stand in one design, for FuseSoC, for Bender and for a plain list of files.
 
     python tools/together.py    with FuseSoC (requirements/rtl-release.txt) beside the Python that runs this
 
 The releases of a reaction point and a congestion point (tools/export.py) are linted with a module that has both, their
-parameters set, the checks of their streams on: neither may define anything twice, or warn.
+parameters set, the checks of their streams on: neither may define anything twice, or warn. Of every release that there
+is FuseSoC runs the target lint, and Bender's list is the plain one.
 """
 
 import os
@@ -16,6 +17,7 @@ EXPORT = RTL / "build" / "export"
 FOLDER = RTL / "build" / "together"
 # Verilator, by the name that FuseSoC calls it by.
 TOOLS = RTL / "build" / "venv" / "bin"
+BENDER = RTL / "build" / "bender" / "bin" / "bender"
 CORES = ("qcn_rp", "cp")
 
 DESIGN = """\
@@ -111,7 +113,12 @@ def main() -> int:
             *("-F", str(EXPORT / "together.f"), str(FOLDER / "both.sv")),
         ],
     }
-    wrong = 0
+    # Of each core alone, its first top module.
+    for release in sorted(path.parent for path in EXPORT.glob("*/rtl")):
+        if "  lint:" in (release / f"{release.name}.core").read_text():
+            alone = [fusesoc[0], "--cores-root", str(release), "run", "--target", "lint"]
+            runs[f"FuseSoC, {release.name}"] = [*alone, f"penstock:cores:{release.name}"]
+    wrong = _lists()
     for name, command in runs.items():
         run = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, check=False)
         said = run.stdout + run.stderr
@@ -121,6 +128,25 @@ def main() -> int:
         if bad:
             print(said[-4000:])
     return int(wrong > 0)
+
+
+def _lists() -> int:
+    """Return how many of Bender's lists are not those of the releases: of each core, and of all together."""
+    wrong = 0
+    for folder in (EXPORT, *sorted(path.parent for path in EXPORT.glob("*/rtl"))):
+        listed = folder / ("together.f" if folder == EXPORT else f"{folder.name}.f")
+        checks = {path.name for path in folder.glob("rtl/*_checks.sv")}
+        command = [str(BENDER), "--dir", str(folder), "script", "flist", "--target", "simulation"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = [line for line in run.stdout.splitlines() if line.endswith(".sv")]
+        plain = [path for path in found if not path.endswith("_checks.sv")]
+        bad = run.returncode != 0 or plain != [str(folder / name) for name in listed.read_text().split()]
+        bad |= folder != EXPORT and {Path(path).name for path in found} - {Path(path).name for path in plain} != checks
+        if bad:
+            print(f"Bender, {folder.name}: NOT THE LIST\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+        wrong += bad
+    print(f"Bender: {'each list is the plain one' if not wrong else f'{wrong} lists differ'}", flush=True)
+    return wrong
 
 
 if __name__ == "__main__":

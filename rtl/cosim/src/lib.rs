@@ -10,6 +10,7 @@ pub mod dcqcn;
 pub mod flow_control;
 pub mod messages;
 pub mod reaction_point;
+pub mod recorded;
 pub mod stream;
 pub mod vectors;
 // Linked for its C++.

@@ -1,0 +1,103 @@
+//! Vectors of a release: the pins of a core in the first clocks of its lock step, for a bench that has no Rust.
+//!
+//! With `PENSTOCK_RECORD` set to a folder, the first core of each build that a test makes writes `BUILD.txt` there: stimulus and
+//! response, a line a clock. The test compares each clock with the state machine, and a core that is dropped in a panic writes nothing,
+//! so what stands there is what the state machine says. `tools/vectors.py` replays a file in Icarus Verilog.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::{env, fs, thread};
+
+/// The ports of one direction, and their values.
+pub trait Ports {
+    /// Name and bits of each, in the order of their values.
+    const PORTS: &'static [(&'static str, usize)];
+    /// Appends the values, each behind a blank, as hexadecimal numbers.
+    fn hex(&self, text: &mut String);
+}
+
+/// Clocks of a file: those of a few dozen operations of a calculator.
+const CLOCKS: usize = 4_000;
+
+static BEGUN: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
+/// The record of one core; mostly none.
+#[derive(Debug, Default)]
+pub struct Record(Option<Box<Open>>);
+
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    text: String,
+    clocks: usize,
+}
+
+impl Record {
+    /// That of a new core of `build`: a record if one is wanted and this is the first.
+    ///
+    /// # Panics
+    /// If another test panicked in here.
+    #[must_use]
+    pub fn begin<I: Ports, O: Ports>(build: &'static str) -> Self {
+        let Some(folder) = env::var_os("PENSTOCK_RECORD") else { return Self(None) };
+        if !BEGUN.lock().expect("nothing here panics").insert(build) {
+            return Self(None);
+        }
+        let mut text = format!("# Penstock vectors, form 1: the pins of {build}, a line a clock, as below\n");
+        for (way, ports) in [("in", I::PORTS), ("out", O::PORTS)] {
+            for (name, bits) in ports {
+                let _ = writeln!(text, "# {way} {name} {bits}");
+            }
+        }
+        let path = PathBuf::from(folder).join(format!("{build}.txt"));
+        Self(Some(Box::new(Open { path, text, clocks: 0 })))
+    }
+
+    /// Inputs and outputs of the next clock.
+    #[inline]
+    pub fn clock<I: Ports, O: Ports>(&mut self, input: &I, output: &O) {
+        if let Some(open) = &mut self.0 {
+            open.clock(input, output);
+            if open.clocks == CLOCKS {
+                self.end();
+            }
+        }
+    }
+
+    /// Clocks follow that are not recorded.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn end(&mut self) {
+        if let Some(open) = self.0.take() {
+            let write = |path: &PathBuf| {
+                fs::create_dir_all(path.parent().expect("it lies in a folder"))?;
+                fs::write(path, &open.text)
+            };
+            write(&open.path).unwrap_or_else(|e| panic!("{}: {e}", open.path.display()));
+        }
+    }
+}
+
+impl Open {
+    fn clock<I: Ports, O: Ports>(&mut self, input: &I, output: &O) {
+        let mut line = String::new();
+        input.hex(&mut line);
+        output.hex(&mut line);
+        self.text.push_str(line.trim_start());
+        self.text.push('\n');
+        self.clocks += 1;
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0 = None;
+        } else {
+            self.end();
+        }
+    }
+}
