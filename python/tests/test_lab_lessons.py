@@ -91,7 +91,7 @@ def test_numbers_have_their_units() -> None:
     assert written(0.0874, "s") == "87.4 ms"
 
 
-def assert_names_are_there(text: str, plan: dict[str, Any]) -> None:
+def assert_names_are_there(text: str, plan: Any) -> None:
     """The ports and the nodes that a text points at are those of the run beside it."""
     nodes = [node["name"] for node in plan["nodes"]]
     for kind, name in re.findall(r"\]\(#(port|node) ([^)]+)\)", text):

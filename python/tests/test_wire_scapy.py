@@ -1,5 +1,7 @@
 """The layers for scapy: they read golden frames as the decoder does, and write them again."""
 
+from typing import Any
+
 import pytest
 from golden_frames import by_name, golden, made_frames, number
 
@@ -79,6 +81,7 @@ def test_the_option_of_a_fast_cnp_is_read_and_written() -> None:
 def test_headers_of_mrc_are_read_and_written() -> None:
     ip = IP(src="10.0.0.2", dst="10.0.0.1", tos=0xC0, flags="DF", id=0, ttl=64)
     ether = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
+    layer: Any
     for entry, layer in scapy_layers._MRC:
         frame = by_name(entry["name"])
         ours = {name.partition(".")[2]: number(value) for name, value in frame.values if name.startswith("mrc_")}

@@ -222,11 +222,8 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for need in &core.needs {
         let folder = rtl.join(need);
-        for source in sources(rtl, &folder, &read(&folder)) {
-            if !all.contains(&source) {
-                all.push(source);
-            }
-        }
+        let more: Vec<_> = sources(rtl, &folder, &read(&folder)).into_iter().filter(|it| !all.contains(it)).collect();
+        all.extend(more);
     }
     all.extend(core.generated.iter().map(|source| rtl.join("build/generated").join(source)));
     all.extend(core.sources.iter().map(|source| folder.join(source)));
