@@ -131,7 +131,8 @@ def _said(points: list[Point]) -> Iterator[str]:
     bits: defaultdict[tuple[str, int, str], list[str]] = defaultdict(list)
     for point in points:
         if point.kind == "toggle":
-            signal, bit = re.fullmatch(r"(.*?)((?:\[\d+\])*(?::.*)?)", point.says, re.DOTALL).groups()
+            parts = re.fullmatch(r"(.*?)((?:\[\d+\])*(?::.*)?)", point.says, re.DOTALL)
+            signal, bit = parts.groups() if parts else (point.says, "")
             bits[point.source, point.line, signal].append(bit)
         else:
             yield f"{point.source}.sv:{point.line}: {point.kind} {point.says}\n"

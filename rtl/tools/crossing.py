@@ -91,7 +91,7 @@ def _run(name: str, width: int, edit: Edit | None, episodes: int) -> tuple[int, 
             path = folder / source.name
             path.write_text(text.replace(edit[1], edit[2]))
         sources.append(path)
-    build = [
+    build: list[str | Path] = [
         *(TOOLS / "verilator", "--binary", "--timing", "--assert", "--Mdir", folder / "made", "-o", "bench"),
         *("--x-assign", "unique", "--x-initial", "unique", "--top-module", "crossings", "-Wno-fatal", "-Wno-lint"),
         *("-Wno-TIMESCALEMOD", "-Wno-ZERODLY", "-CFLAGS", "-std=c++20 -fcoroutines"),
