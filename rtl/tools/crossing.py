@@ -98,7 +98,8 @@ def _run(name: str, width: int, edit: Edit | None, episodes: int) -> tuple[int, 
         # The wheel's makefile has no option for its precompiled header.
         *("-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"),
         *(f"-DPENSTOCK_DATA_W={width}", "-DPENSTOCK_CROSSING_JITTER=150ps"),
-        *(f"-GEpisodes={episodes}", *sources),
+        f"-GEpisodes={episodes}",
+        *sources,
     ]
     _take_objects(folder / "made")
     made = subprocess.run(build, capture_output=True, text=True, check=False)
