@@ -16,6 +16,7 @@ from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.dcqcn_window import DcqcnWindow
 from penstock.theory.models.dctcp import Dctcp
+from penstock.theory.models.expresspass import Expresspass
 from penstock.theory.models.fecn import Fecn
 from penstock.theory.models.nscc import Nscc
 from penstock.theory.models.qcn import Averaged, Sampled
@@ -43,8 +44,8 @@ def configuration(scheme: str) -> Configuration:
 
 # DCQCN under a controller is another configuration: see test_theory_rocc_and_pi. Of DCTCP and TIMELY two in three have
 # no rest: see test_theory_dctcp_timely. Four have none at 1 Gb/s: see test_theory_windows_and_targets and
-# test_theory_variants.
-OTHERS = (Controlled, Dctcp, Timely, Patched, Swift, Nscc, DcqcnWindow, QcnAdaptive)
+# test_theory_variants. ExpressPass has a cycle instead: see test_theory_expresspass.
+OTHERS = (Controlled, Dctcp, Timely, Patched, Swift, Nscc, DcqcnWindow, QcnAdaptive, Expresspass)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in OTHERS])

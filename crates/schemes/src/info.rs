@@ -212,8 +212,8 @@ pub enum Bound {
     ScalesThresholds,
     /// A rate, not above that of the fastest line on which a flow begins: no source could obey it.
     AtMostLine,
-    /// The round-trip time of the empty network, which scenarios fill in for the word [`AUTO`](crate::info::AUTO). They refuse no other, and where
-    /// it is `noted` they say that their flows have others.
+    /// The round-trip time of the empty network, or the octets that a line sends in it, which scenarios fill in for the word
+    /// [`AUTO`](crate::info::AUTO). They refuse no other, and where it is `noted` they say that their flows have others.
     RoundTrip {
         /// Whether the scheme takes it to be exact.
         noted: bool,

@@ -15,7 +15,7 @@ pub trait Ports {
     /// Name and bits of each, in the order of their values.
     const PORTS: &'static [(&'static str, usize)];
     /// Appends the values, each behind a blank, as hexadecimal numbers.
-    fn hex(&self, text: &mut String);
+    fn hex(&self, _text: &mut String) {}
 }
 
 /// Clocks of a file: those of a few dozen operations of a calculator.

@@ -25,7 +25,8 @@ pub(crate) fn provisional(info: &Info, written: &[Value]) -> Vec<Value> {
 
 /// Whether a parameter has another value at another line.
 pub(crate) fn follows(parameter: &Parameter, value: Value) -> bool {
-    parameter.follows_line(value) || (value == COMPUTED && matches!(parameter.bound, Some(Bound::Window(_))))
+    let of_line = parameter.unit == Unit::Octets || matches!(parameter.bound, Some(Bound::Window(_)));
+    parameter.follows_line(value) || (value == COMPUTED && of_line)
 }
 
 /// The rates of a network's lines, each once: that of the fastest with a congestion point, and then the others.
@@ -95,6 +96,9 @@ fn at(
     Ok(AtLine { line, config, values })
 }
 
+/// Rates are bits a second, times picoseconds.
+const BIT_PS_PER_OCTET: u128 = 8_000_000_000_000;
+
 /// The value of a parameter that is "auto", and what it is; else an error and a hint.
 fn computed(
     parameter: &Parameter,
@@ -105,9 +109,21 @@ fn computed(
     let info = own.config.info();
     let Some(time) = time else {
         let message = format!("no flow of priority {} is under {}", own.priority, info.name);
-        let example = if parameter.unit == Unit::Time { "the time, as in \"20 us\"" } else { "the number" };
+        let example = match parameter.unit {
+            Unit::Time => "the time, as in \"20 us\"",
+            Unit::Octets => "the octets, or the time in which a line sends them",
+            _ => "the number",
+        };
         return Err((message, format!("write {example}")));
     };
+    let bits = u128::from(time.0) * u128::from(line.0);
+    if parameter.unit == Unit::Octets {
+        let value = Value::Octets(Octets(bits.div_ceil(BIT_PS_PER_OCTET).try_into().unwrap_or(u64::MAX)));
+        return Ok((
+            value,
+            format!("{line} send {value} in the longest round trip of {time} through the empty network"),
+        ));
+    }
     let Some(Bound::Window(unit)) = parameter.bound else {
         let value = Value::Time(time);
         return Ok((value, format!("the longest round trip through the empty network takes {value}")));
@@ -117,8 +133,7 @@ fn computed(
     let Some(Value::Octets(Octets(octets @ 1..))) = octets else {
         return Err((format!("it counts {unit}, which is no length"), format!("write {unit}, as in \"1500 octets\"")));
     };
-    let bits = u128::from(time.0) * u128::from(line.0);
-    let count = bits.div_ceil(8_000_000_000_000 * u128::from(octets)) as u64;
+    let count = bits.div_ceil(BIT_PS_PER_OCTET * u128::from(octets)) as u64;
     let value = if parameter.unit == Unit::Real { Value::Real(count as f64) } else { Value::Count(count) };
     Ok((value, format!("{line} send {count} times {unit} in the round trip of {time} through the empty network")))
 }

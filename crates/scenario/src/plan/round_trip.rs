@@ -19,22 +19,29 @@ pub(crate) struct PlannedNetwork<'a> {
 impl PlannedNetwork<'_> {
     /// The longest round trip of the controlled flows of a priority through the empty network, of those that come later too, for a full frame
     /// with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of hosts (`third.cc`, `maxRtt`).
+    ///
+    /// A priority in which a scheme puts frames of flows of a lower one has those of that one.
     pub(super) fn longest(self, own: &Assigned) -> Option<Duration> {
+        let lowest = own.priority.saturating_sub(own.config.levels() - 1);
+        (lowest..=own.priority).rev().find_map(|priority| self.longest_of(own, priority))
+    }
+
+    fn longest_of(self, own: &Assigned, priority: u8) -> Option<Duration> {
         let Self { network, layout, census } = self;
         let acknowledgement = HEADER + Mixed::echo_octets(&own.config);
-        let processes = network.processes.list.iter().filter(|process| process.priority == own.priority);
+        let processes = network.processes.list.iter().filter(|process| process.priority == priority);
         let frame = processes.map(|process| network.longest_of_process(process)).max().unwrap_or(0);
-        let to_come = census.paths_of(layout, own.priority);
+        let to_come = census.paths_of(layout, priority);
         let of_path = |path: Vec<_>| network.round_trip_over(path.into_iter(), [frame, acknowledgement]);
-        round_trips(own, network).into_iter().chain(to_come.map(of_path)).max()
+        round_trips(own, priority, network).into_iter().chain(to_come.map(of_path)).max()
     }
 }
 
 /// The round trips of the controlled flows of a priority that a file lists.
-fn round_trips(own: &Assigned, network: &Network) -> Vec<Duration> {
+fn round_trips(own: &Assigned, priority: u8, network: &Network) -> Vec<Duration> {
     let acknowledgement = HEADER + Mixed::echo_octets(&own.config);
     let flows = (0..).map(FlowId).zip(&network.flows);
-    let controlled = flows.filter(|(_, flow)| flow.priority == own.priority && flow.reaction_point.is_some());
+    let controlled = flows.filter(|(_, flow)| flow.priority == priority && flow.reaction_point.is_some());
     controlled.filter_map(|(id, _)| network.round_trip(id, acknowledgement)).collect()
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
     if meant.is_empty() {
         return Vec::new();
     }
-    let round_trips = round_trips(own, network);
+    let round_trips = round_trips(own, own.priority, network);
     let (Some(&least), Some(&most)) = (round_trips.iter().min(), round_trips.iter().max()) else { return Vec::new() };
     let shown = |time: Duration| quantity::show(Unit::Time, time.as_seconds());
     let span = if least == most { shown(most) } else { format!("{} to {}", shown(least), shown(most)) };

@@ -63,6 +63,18 @@ fn every_scheme_with_a_round_trip_takes_the_word() {
     }
 }
 
+/// What a line sends in the same round trip, each at its own rate: 10128 ns of 40 Gb/s, and of 10 Gb/s.
+#[test]
+fn a_size_that_is_auto_is_what_each_line_sends_in_a_round_trip() {
+    let plan =
+        planned("homa", "rtt_octets = \"auto\"", &flow("h0", "h7").replace("flow]]\n", "flow]]\npriority = 3\n"))
+            .unwrap();
+    assert_eq!(value(&plan, "rtt_octets"), "50640 octets");
+    let (at, own) = (&plan.schemes[0].lines[0], &plan.schemes[0]);
+    let place = own.config.info().parameters.iter().position(|parameter| parameter.name == "rtt_octets").unwrap();
+    assert_eq!((at.line, at.values[place].to_string()), (BitRate(10_000_000_000), "12660 octets".to_owned()));
+}
+
 #[test]
 fn a_change_takes_the_word_too() {
     let change = "[[change]]\nat = \"100 us\"\nschemes.hpcc.base_rtt = \"auto\"\n";

@@ -38,6 +38,7 @@ parameters! {
         rtt_octets: Octets {
             default: octets(9_700),
             range: octets(64)..=octets(1_000_000_000),
+            about: some_round_trip,
             source: "Montazeri et al. 2018, section 5.2, at 10 Gb/s",
         }
         /// Priorities of granted frames.

@@ -32,6 +32,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.quantity_text import duration
 from penstock.theory.configuration import Configuration
 from penstock.theory.models.base import (
     ALIKE,
@@ -191,7 +192,7 @@ class Expresspass(FluidModel):
         least, most, mean = (float(np.asarray(value)) for value in (cycle.least, cycle.most, cycle.mean))
         return (
             "rates of credits rise twice and fall twice in four round trips, "
-            f"{float(np.asarray(cycle.period_s)) * 1e6:.3g} us: all credits are {least:.3g} to {most:.3g} times those "
+            f"{duration(float(np.asarray(cycle.period_s)))}: all credits are {least:.3g} to {most:.3g} times those "
             f"that the port lets through, {mean:.3g} in the mean, and the difference of two flows shrinks by "
             f"{float(np.asarray(cycle.shrinks)):.2g} a cycle; data do not queue"
         )

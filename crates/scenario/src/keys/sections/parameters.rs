@@ -190,6 +190,7 @@ fn read_one(p: &Parameter, of: Of, node: &Node, location: Location<'_>) -> Resul
         (Value::Time(low), Value::Time(high)) if follows(p) => or_auto(low..=high, Value::Time, node, location),
         (Value::Count(low), Value::Count(high)) if follows(p) => or_auto(low..=high, Value::Count, node, location),
         (Value::Real(low), Value::Real(high)) if follows(p) => or_auto(low..=high, Value::Real, node, location),
+        (Value::Octets(low), Value::Octets(high)) if follows(p) => or_auto(low..=high, Value::Octets, node, location),
         (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, location).map(Value::Octets),
         (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, location).map(Value::Time),
         (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, location).map(Value::Rate),
