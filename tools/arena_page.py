@@ -23,6 +23,7 @@ which every seed is better than each of one's own; its interval ends at the numb
 Means are over the workloads. "Times the best" is a geometric mean over those that a competitor completed, so two
 are comparable only where both completed the same ones.
 
+<!-- not run: it takes from minutes to hours; make arena runs it -->
 ```sh
 for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done
 python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE

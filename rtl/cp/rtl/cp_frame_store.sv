@@ -127,8 +127,10 @@ module cp_frame_store
   logic             pop;
   word_t            pipe_q;
   word_t            shown;
+  logic             settled;
 
-  assign read = !committed_q[AddressW] && !(commit_q && !AtOnce) && !rollback_q && !free_slots_q[OutW-1];
+  assign settled = !committed_q[AddressW] && !(commit_q && !AtOnce) && !rollback_q;
+  assign read = settled && !free_slots_q[OutW-1];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin

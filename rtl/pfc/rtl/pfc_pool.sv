@@ -306,7 +306,8 @@ module pfc_pool
       if (!was_reset_q) begin
         if (came_q || left_q) begin
           assert (QueueW'(free_o + held_q) == QueueW'(past_free_q + past_own_q));
-          assert (QueueW'(all_in_headroom_o - headroom_q) == QueueW'(past_all_q - past_own_headroom_q));
+          assert (
+              QueueW'(all_in_headroom_o - headroom_q) == QueueW'(past_all_q - past_own_headroom_q));
         end else assert (free_o == past_free_q && all_in_headroom_o == past_all_q);
         if (came_q && headroom_q != past_own_headroom_q)
           assert (all_in_headroom_o <= headroom_i && held_q == past_own_q);

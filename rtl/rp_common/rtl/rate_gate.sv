@@ -97,7 +97,8 @@ module rate_gate
     end
   end
 
-  always_ff @(posedge clk_i) sent_octets_o <= granted ? asking_octets : '0;
+  // 0 octets are no frame to a rate calculator, so a frame that asks in reset is none.
+  always_ff @(posedge clk_i) sent_octets_o <= granted && !rst_i ? asking_octets : '0;
 
   if (DataW == 64) begin : gen_wire
     // A frame passes, or is dropped. If none does, one may wait. That one begins to pass is said beside the bucket, that it goes
