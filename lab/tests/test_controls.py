@@ -164,6 +164,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     background.fill("0")
     expect(shown).to_have_text("none")
     # A value that is refused there is reported, and the run before it stays.
+    lab.tab("parameters")
     box.fill("50 MB")
     box.press("Enter")
     expect(lab.page.locator("#mistake")).to_contain_text("beyond the buffer")
