@@ -75,7 +75,7 @@ export class EngineClient {
     this.holds = false;
     this.asked += 1;
     this.id = this.asked;
-    for (const { reject } of this.waiting.values()) reject(refusal("stopped", "try again"));
+    for (const { reject } of this.waiting.values()) reject(STOPPED);
     this.waiting.clear();
     this.start();
   }
@@ -164,3 +164,10 @@ export class EngineClient {
 export function refusal(message: string, hint: string): Refusal {
   return { line: null, column: null, own: false, key: null, message, hint };
 }
+
+const STOPPED = refusal("stopped", "try again");
+
+// An answer that was only to be shown, and that a stop has taken, is no fault.
+addEventListener("unhandledrejection", (event) => {
+  if (event.reason === STOPPED) event.preventDefault();
+});
