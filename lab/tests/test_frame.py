@@ -65,7 +65,9 @@ def test_a_replay_goes_on_as_the_run(lab: Watched) -> None:
     # The keys of the line: a sample back. The engine has simulated more.
     stands = clock_ms(lab)
     lab.page.locator("#timeline").press("ArrowLeft")
-    expect(lab.page.locator("#clock")).to_have_text(f"{stands - 0.5:.3f} ms", timeout=10_000)
+    expect(lab.page.locator("#clock")).to_have_text(
+        f"{stands - 0.5:.3f} ms", timeout=10_000
+    )
 
 
 def test_a_change_holds_from_the_time_that_is_shown(lab: Watched) -> None:
