@@ -145,6 +145,7 @@ class Plot {
     this.sizes = new ResizeObserver(() => this.plot.setSize(this.size()));
     this.sizes.observe(place);
     place.setAttribute("role", "img");
+    this.describe(kind.title);
   }
 
   private size(): { width: number; height: number } {
