@@ -643,7 +643,7 @@ class ChangeSchemesHoma(TypedDict, total=False):
     overcommitment: int
     resend: str
     resends: int
-    rtt_octets: str
+    rtt_octets: str | Literal["auto"]
     scheduled_levels: int
     unscheduled_levels: int
 

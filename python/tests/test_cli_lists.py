@@ -171,6 +171,14 @@ def test_schema_refuses_what_penstock_refuses(old: str, new: str) -> None:
         Scenario.from_toml(wrong).describe()
 
 
+@pytest.mark.parametrize(("scheme", "key"), [("hpcc", "base_rtt"), ("homa", "rtt_octets")])
+def test_schema_has_the_word_for_what_follows_from_the_network(scheme: str, key: str) -> None:
+    validator = Draft202012Validator(schema())
+    document = tomllib.loads(SMALL) | {"scheme": scheme}
+    assert validator.is_valid(document | {"schemes": {scheme: {key: "auto"}}})
+    assert not validator.is_valid(document | {"schemes": {scheme: {key: "automatic"}}})
+
+
 def test_reader_that_goes_away_is_no_crash(small: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "penstock", "schemes", "--json"],

@@ -116,7 +116,7 @@ def _plain_ports(text: str, structures: dict[str, list[Field]]) -> str:
         text = text.replace("\nendmodule", f"\n{assigned}endmodule", 1)
         head, body = text.split(");", 1)
         names = ", ".join(field.name for field in structures[port.name])
-        text = re.sub(rf"\b{port.name}\b(?=[,)]|$)", names, head) + ");" + body
+        text = re.sub(rf"\b{port.name}\b(?=[,)\s]|$)", names, head) + ");" + body
     return text
 
 

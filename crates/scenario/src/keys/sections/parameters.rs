@@ -127,6 +127,9 @@ fn follows(p: &Parameter) -> bool {
 /// How a parameter is described.
 fn kind(p: &Parameter, of: Of) -> Kind {
     match (p.minimum, p.maximum) {
+        (Value::Octets(low), Value::Octets(high)) if of == Of::Scheme && follows(p) => {
+            Kind::Either(vec![Kind::OfLine(Dimension::Size, low.0, high.0), Computed::kind(&())])
+        }
         (Value::Octets(low), Value::Octets(high)) if of == Of::Scheme => Kind::OfLine(Dimension::Size, low.0, high.0),
         (Value::Rate(low), Value::Rate(high)) if of == Of::Scheme => Kind::OfLine(Dimension::Rate, low.0, high.0),
         (Value::Count(low), Value::Count(high)) if follows(p) => Either::<u64, Computed>::kind(&(low..=high, ())),
