@@ -6,6 +6,7 @@ these cores, with `folders` the cores that these tests need.
 """
 
 import difflib
+import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
@@ -94,6 +95,15 @@ def options(build: Build | Proof) -> list[str]:
     """Return the parameters and widths of a build as Verilator, slang and Yosys with slang take them."""
     parameters = [f"-G{name}={value}" for name, value in build.parameters.items()]
     return [*parameters, *(f"-D{name}={value}" for name, value in build.defines.items())]
+
+
+def place_of(text: str, before: str, where: str) -> tuple[int, int]:
+    """Return where a text stands in another one, its blanks aside; end with a message if that is not once."""
+    pattern = r"\s+".join(re.escape(word) for word in before.split())
+    places = list(re.finditer(pattern, text))
+    if len(places) != 1:
+        raise SystemExit(f"{where} has {len(places)} times, not once: {before}")
+    return places[0].span()
 
 
 def builds() -> list[Build]:

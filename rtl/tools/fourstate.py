@@ -20,10 +20,12 @@ from cores import RTL, Build, all_cores, builds
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
     r"|^(cn_tagged|congested|data|event_dropped|event_queue|interval|none|value)_o$"
-    r"|^header_|_(source|ports|octets|flow|side|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
+    r"|^m_axis$|^header_|_(source|ports|octets|flow|side|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 # Registers and counters are known whatever they are of.
-_REGISTERS = ("control_", "line_")
+_REGISTERS = re.compile(r"control_|line_(?!axis_)")
+# Of a FIFO that is not empty.
+_OF_A_FIFO = {("stream_length", "octets_o")}
 CLOCKS = 40
 # Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
 # Rates and stages of qcn_flows are those of the flow that is served.
@@ -49,9 +51,9 @@ def main(names: list[str]) -> int:
     return int(bool(wrong))
 
 
-def is_with_a_valid(name: str) -> bool:
-    """Return whether an output means something only while something else is valid."""
-    return not name.startswith(_REGISTERS) and bool(_WITH_A_VALID.search(name))
+def is_with_a_valid(name: str, top: str) -> bool:
+    """Return whether an output of a module means something only while something else is valid."""
+    return (top, name) in _OF_A_FIFO or bool(not _REGISTERS.match(name) and _WITH_A_VALID.search(name))
 
 
 def _every_top() -> list[Build]:
@@ -75,7 +77,7 @@ def _known(build: Build) -> bool:
     module = plain.make(build)
     plain.yosys([f"read_verilog {module.relative_to(RTL)}"])
     ports = plain.ports(module)
-    watched = [port for port in ports if not port.is_input and not is_with_a_valid(port.name)]
+    watched = [port for port in ports if not port.is_input and not is_with_a_valid(port.name, build.top)]
     checks = "".join(
         f"      if (k >= {int(bool(_A_CLOCK_LATER.match(f'{build.top}.{port.name}')))} && ^{port.name} === 1'bx)"
         f' $display("{port.name} in clock %0d", k);\n'

@@ -59,12 +59,12 @@ def make(build: Build, path: Path | None = None) -> Path:
     path.write_text(
         "// SPDX-License-Identifier: Apache-2.0\n//\n"
         f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n"
-        f"{_plain_ports(text, _structures(build))}"
+        f"{_plain_ports(text, structures(build))}"
     )
     return path
 
 
-def _structures(build: Build) -> dict[str, list[Field]]:
+def structures(build: Build) -> dict[str, list[Field]]:
     """Return the fields of the ports that are structures, or arrays of these."""
     driver = read(build)
     if not driver:

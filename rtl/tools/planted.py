@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cores import BUILD, RTL, all_cores, wanted
+from cores import BUILD, RTL, all_cores, place_of, wanted
 from mutate import Mutant, build_with, first_to_fail, proof_fails, seconds_of_all, text_of
 
 BUGS = RTL / "tools" / "planted.toml"
@@ -68,12 +68,8 @@ def main(arguments: list[str]) -> int:
 def bug_of(entry: dict[str, Any]) -> Bug:
     """Return the bug of an entry; ends with a message if its source does not have the text once."""
     source = RTL / entry["source"]
-    pattern = r"\s+".join(re.escape(word) for word in entry["before"].split())
     text = text_of(source)
-    places = list(re.finditer(pattern, text))
-    if len(places) != 1:
-        raise SystemExit(f"{BUGS.name}: {entry['source']} has {len(places)} times, not once: {entry['before']}")
-    start, end = places[0].span()
+    start, end = place_of(text, entry["before"], f"{BUGS.name}: {entry['source']}")
     line = text.count("\n", 0, start)
     mutant = Mutant(source, start, end, entry["after"], text.splitlines()[line].strip(), line + 1, entry["says"])
     core = source.relative_to(RTL).parts[0]

@@ -16,26 +16,17 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import plain
 from cores import BUILD, Build, all_cores
 from fourstate import is_with_a_valid
+from plain import Port
 
 FOLDER = BUILD / "replay"
 # Changes to plain Verilog, one of which a bench has to find.
 _PLANTS = ((r" \+ ", " - "), (r" < ", " <= "), (r" == ", " != "), (r" & ", " | "), (r" \^ ", " & "))
 _TRIES = 12
-
-
-@dataclass(frozen=True)
-class Port:
-    """A port of a vector file."""
-
-    name: str
-    bits: int
-    is_input: bool
 
 
 def main(arguments: list[str]) -> int:
@@ -48,11 +39,13 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"vectors: there are none of {missing[0]} in {folder}; make -C rtl vectors writes them\n")
         return 2
     wrong = 0
-    for name in names or [name for name in files if name in builds]:
+    # A module that only checks has no response.
+    answers = [name for name, path in files.items() if not all(port.is_input for port in ports_of(path))]
+    for name in names or [name for name in answers if name in builds]:
         verilog = plain.make(builds[name], FOLDER / name / f"{name}.v")
-        said = replay(files[name], verilog, FOLDER / name)
+        said = replay(files[name], builds[name], verilog, FOLDER / name)
         good = " clocks, " in said and "WRONG" not in said
-        found = planted(files[name], verilog, FOLDER / name) if good and plant else ""
+        found = planted(files[name], builds[name], verilog, FOLDER / name) if good and plant else ""
         wrong += not good or (plant and not found)
         print(
             f"{name}: {said.splitlines()[0] if said else 'nothing'}{found or (plant and '; NO BUG FOUND') or ''}",
@@ -61,7 +54,7 @@ def main(arguments: list[str]) -> int:
     return int(wrong > 0)
 
 
-def bench_of(path: Path, build: str) -> str:
+def bench_of(path: Path, build: Build) -> str:
     """Return the bench of a file of vectors, in Verilog of 2005; it takes the file as +vectors=FILE."""
     ports = ports_of(path)
     inputs, outputs = ([port for port in ports if port.is_input == way] for way in (True, False))
@@ -69,14 +62,15 @@ def bench_of(path: Path, build: str) -> str:
     wires += "".join(
         f"  wire [{port.bits - 1}:0] {port.name};\n  reg [{port.bits - 1}:0] expect_{port.name};\n" for port in outputs
     )
-    pins = ", ".join([".clk_i(clk_i)", *(f".{port.name}({port.name})" for port in ports)])
+    fields = plain.structures(build)
+    pins = ", ".join([".clk_i(clk_i)", *(pin for port in ports for pin in _pins(port, fields.get(port.name)))])
     read = "".join(
         f'      got = $fscanf(file, "%h", {"" if port.is_input else "expect_"}{port.name}); if (got != 1) done = 1;\n'
         for port in ports
     )
     # An unknown bit beside a valid that is low is no difference.
     checks = "".join(
-        f"        if ({_differs(port)}) begin\n"
+        f"        if ({_differs(port, build.top)}) begin\n"
         f'          $display("WRONG in clock %0d: {port.name} is %h, not %h", '
         f"clock, {port.name}, expect_{port.name});\n"
         "          wrong = wrong + 1;\n        end\n"
@@ -88,7 +82,7 @@ def bench_of(path: Path, build: str) -> str:
         f"module replay;\n  reg clk_i;\n{wires}"
         "  integer file, got, clock, wrong, done, was_reset, c;\n"
         "  reg [8*256-1:0] line;\n  reg [8*1024-1:0] name;\n"
-        f"  {build} dut ({pins});\n"
+        f"  {build.name} dut ({pins});\n"
         "  initial begin\n    clk_i = 0; clock = 0; wrong = 0; done = 0; was_reset = 0;\n"
         '    if (!$value$plusargs("vectors=%s", name)) name = "vectors.txt";\n'
         '    file = $fopen(name, "r");\n'
@@ -105,9 +99,17 @@ def bench_of(path: Path, build: str) -> str:
     )
 
 
-def _differs(port: Port) -> str:
+def _pins(port: Port, fields: list[plain.Field] | None) -> list[str]:
+    """Return the pins of a port of a file, which has a structure that is no stream or bus as one value."""
+    if fields is None:
+        return [f".{port.name}({port.name})"]
+    parts = [[f"{port.name}[{low}+:{field.bits}]" for low in reversed(field.lows)] for field in fields]
+    return [f".{field.name}({{{', '.join(part)}}})" for field, part in zip(fields, parts, strict=True)]
+
+
+def _differs(port: Port, top: str) -> str:
     name, expected = port.name, f"expect_{port.name}"
-    return f"({name} ^ {expected}) > 0" if is_with_a_valid(name) else f"{name} !== {expected}"
+    return f"({name} ^ {expected}) > 0" if is_with_a_valid(name, top) else f"{name} !== {expected}"
 
 
 def ports_of(path: Path) -> list[Port]:
@@ -118,17 +120,17 @@ def ports_of(path: Path) -> list[Port]:
     return [Port(name, int(bits), way == "in") for way, name, bits in found]
 
 
-def replay(vectors: Path, verilog: Path, folder: Path) -> str:
+def replay(vectors: Path, build: Build, verilog: Path, folder: Path) -> str:
     """Compile a core's plain Verilog and its bench, run them, and return what they say."""
     folder.mkdir(parents=True, exist_ok=True)
     bench = folder / f"{vectors.stem}_replay.v"
-    bench.write_text(bench_of(vectors, vectors.stem))
+    bench.write_text(bench_of(vectors, build))
     made = folder / f"{verilog.stem}.vvp"
     _run(["iverilog", "-g2005", "-o", str(made), str(bench), str(verilog)])
     return _run(["vvp", "-n", str(made), f"+vectors={vectors}"])
 
 
-def planted(vectors: Path, verilog: Path, folder: Path) -> str:
+def planted(vectors: Path, build: Build, verilog: Path, folder: Path) -> str:
     """Return which planted bug the bench finds, "" if none of those that it tries."""
     lines = verilog.read_text().splitlines()
     places = [
@@ -142,7 +144,7 @@ def planted(vectors: Path, verilog: Path, folder: Path) -> str:
     for tried, (n, old, new) in enumerate(places[::step], 1):
         changed = folder / f"{verilog.stem}_planted.v"
         changed.write_text("\n".join([*lines[:n], re.sub(old, new, lines[n], count=1), *lines[n + 1 :]]) + "\n")
-        if "WRONG" in replay(vectors, changed, folder):
+        if "WRONG" in replay(vectors, build, changed, folder):
             return f"; finds a planted bug (of {tried} tried)"
     return ""
 
@@ -150,11 +152,12 @@ def planted(vectors: Path, verilog: Path, folder: Path) -> str:
 def put(build: Build, vectors: Path, folder: Path) -> bool:
     """Put a build's vectors and its bench into a release; return whether there are some."""
     path = vectors / f"{build.name}.txt"
-    if path.exists():
-        folder.mkdir(exist_ok=True)
-        shutil.copy(path, folder)
-        (folder / f"{build.name}_replay.v").write_text(bench_of(path, build.name))
-    return path.exists()
+    if not path.exists() or all(port.is_input for port in ports_of(path)):
+        return False
+    folder.mkdir(exist_ok=True)
+    shutil.copy(path, folder)
+    (folder / f"{build.name}_replay.v").write_text(bench_of(path, build))
+    return True
 
 
 def _run(command: list[str]) -> str:
