@@ -61,6 +61,46 @@ transport = { selective = { bdp_cap = 0 } }
 """
 
 
+SLOWER = """
+question = "Does a receiver grant for its line?"
+duration = "4 ms"
+seed = 1
+scheme = "homa"
+[topology.graph]
+buffer = "1 MB"
+hosts = ["h0", "h1"]
+switches = ["sw0"]
+[[topology.graph.link]]
+ends = ["h0", "sw0"]
+rate = "100 Gbps"
+delay = "1 us"
+[[topology.graph.link]]
+ends = ["h1", "sw0"]
+rate = "10 Gbps"
+delay = "1 us"
+[schemes.homa]
+rtt_octets = "{octets}"
+"""
+FIXED = """
+[[flow]]
+from = "h0"
+to = "h1"
+size = "6 MB"
+"""
+GENERATED = """
+[[trace]]
+flows = '''
+from, to, size, start
+h0, h1, 6 MB, 2 us
+'''
+"""
+CHANGED = """
+[[change]]
+at = "1 us"
+schemes.homa.rtt_octets = "auto"
+"""
+
+
 def _summary(scenario: Scenario, settings: dict[str, Any]) -> Any:
     for key, value in settings.items():
         scenario.set(key, value)
@@ -133,3 +173,19 @@ def test_priorities_that_are_not_there_are_refused(settings: dict[str, Any], tab
     scenario = Scenario.from_toml(SHARED + tables, name="shared")
     with pytest.raises(ScenarioError, match=says):
         _summary(scenario, settings)
+
+
+@pytest.mark.parametrize("traffic", [FIXED, GENERATED])
+@pytest.mark.parametrize(("octets", "change"), [("auto", ""), ("5 us", ""), ("50 KB", CHANGED)])
+def test_a_receiver_grants_for_the_line_that_leads_to_it(traffic: str, octets: str, change: str) -> None:
+    """6 MB from 100 to 10 Gb/s: what the slower line holds in a round trip is granted, and hardly a frame waits."""
+    scenario = Scenario.from_toml(SLOWER.format(octets=octets) + traffic + change, name="slower")
+    (queue,) = _summary(scenario, {})["queues"]
+    assert queue["mean_octets"] < 5000
+
+
+def test_what_is_granted_beyond_a_round_trip_waits() -> None:
+    """The control: 50 KB, of which a round trip of 10 Gb/s holds five frames."""
+    scenario = Scenario.from_toml(SLOWER.format(octets="50 KB") + FIXED, name="slower")
+    (queue,) = _summary(scenario, {})["queues"]
+    assert queue["mean_octets"] > 40_000

@@ -180,7 +180,8 @@ pub struct Assigned {
     pub priority: u8,
     /// The scheme and its parameters.
     pub config: SchemeConfig,
-    /// Their values, in the order in which the scheme declares them. Those that follow a line are for the fastest line with a congestion point.
+    /// Their values, in the order in which the scheme declares them. Those that follow a line are for the fastest line; `lines` has the
+    /// others.
     pub values: Vec<Value>,
     /// The parameters at lines of other rates, where some follow the line.
     pub lines: Vec<AtLine>,

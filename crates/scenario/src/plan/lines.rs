@@ -1,7 +1,7 @@
 //! Values of a scheme's parameters that follow from the network: those that are "auto", and those that follow the rate of a port's line.
 //!
-//! A congestion point goes by the line behind its queue, a source by the line of its port, a destination by the fastest line with a congestion
-//! point. Rates are those at the start of the run.
+//! A congestion point goes by the line behind its queue, a source by the line of its port, a destination by the line that leads to it. Rates
+//! are those at the start of the run.
 
 use std::cmp::Reverse;
 

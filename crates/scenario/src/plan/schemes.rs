@@ -128,7 +128,14 @@ pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
             .chain(note_on_lines(own, network))
             .chain(lines::note(own, network))
     };
-    notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
+    let mut notes = notes_on_moves(schemes, network);
+    for note in schemes.iter().flat_map(of_scheme) {
+        // A scheme that has several priorities says the same of each.
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// Says where a scheme that isolates flows has no flow control in the priority of those: there frames are lost.

@@ -406,14 +406,15 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         debug_assert!(*first <= key.0, "numbers go on from process to process");
         let draw = Stream::new(dynamic_flows.seed, Owner::NotificationPoint, number as usize);
         let id = dynamic_flows.destination(slot);
-        let mut destination = Destination::new(&dynamic_flows.configs[class.index()], key, number, draw);
+        let hops = flow.root.0..flow.root.0 + arrival.path.len().max(arrival.tree.len()) as u32;
+        let leaves = hops.map(HopId).filter(|hop| self.hops[hop.index()].children == 0);
+        let first = leaves.clone().next().expect("a way has a last link");
+        let config = dynamic_flows.config(class, self.hops[first.index()].port);
+        let mut destination = Destination::new(config, key, number, draw);
         if dynamic_flows.disorders && !arrival.tree.is_empty() {
             destination.expect_disorder();
         }
         put(&mut self.destinations, id.index(), destination);
-        let hops = flow.root.0..flow.root.0 + arrival.path.len().max(arrival.tree.len()) as u32;
-        let leaves = hops.map(HopId).filter(|hop| self.hops[hop.index()].children == 0);
-        let first = leaves.clone().next().expect("a way has a last link");
         put(&mut self.leaves, id.index(), first);
         leaves.for_each(|leaf| self.end_of_hop[leaf.index()] = HopEnd { destination: id, flow: slot });
         put(&mut self.state.records, slot.index(), FlowRecord::new(id, 1, true, frames));

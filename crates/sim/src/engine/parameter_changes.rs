@@ -83,9 +83,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let has = |port: PortId| reconfigurations.of_port[class.index()][port.index()] == *slot;
         self.configure_congestion_points(&reconfigurations.queues, *class, has, config);
         self.configure_reaction_points(&reconfigurations, *class, has, config);
-        if *slot == class.index() {
-            self.configure_notification_points(*class, config);
-        }
+        self.configure_notification_points(*class, has, config);
         self.dynamic_flows.configure(*slot, config.clone());
         self.reconfigurations = Some(reconfigurations);
     }
@@ -128,13 +126,18 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
     }
 
-    fn configure_notification_points(&mut self, class: TrafficClass, config: &S::Config) {
+    fn configure_notification_points(
+        &mut self,
+        class: TrafficClass,
+        has: impl Fn(PortId) -> bool,
+        config: &S::Config,
+    ) {
         let events = &mut self.state.fabric.events;
         for (index, (destination, leaf)) in self.destinations.iter_mut().zip(&self.leaves).enumerate() {
             let flow = self.end_of_hop[leaf.index()].flow;
             let port = self.hops[leaf.index()].port;
             let own = self.part.as_ref().is_none_or(|part| part.partition.beyond(port) == part.own);
-            if own && self.dynamic_flows.is_there(flow) && self.state.sources.flow(flow).class() == class {
+            if own && has(port) && self.dynamic_flows.is_there(flow) && self.state.sources.flow(flow).class() == class {
                 destination.configure(config);
                 destination.arm(DestinationId(index as u32), events);
             }

@@ -104,13 +104,14 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
 
     /// Adds flow `id`, with its own limiter if nothing controls it, and its destinations.
     pub(crate) fn add_flow(&mut self, id: FlowId, flow: &Flow) {
-        let (network, config) = (self.network, self.config(flow.priority));
+        let (network, class) = (self.network, self.network.class(flow.priority));
         let first = DestinationId(self.destinations.len() as u32);
         for leaf in network.last_hops(id) {
             let draw = Stream::new(self.seed, Owner::NotificationPoint, self.destinations.len());
             self.end_of_hop[leaf.index()] =
                 HopEnd { destination: DestinationId(self.destinations.len() as u32), flow: id };
             let number = self.destinations.len() as u32;
+            let config = &self.configs[network.configuration(class, network.hops[leaf.index()].port)];
             self.destinations.push(Destination::new(config, id.key(), number, draw));
             self.leaves.push(leaf);
         }
@@ -130,7 +131,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         };
         let (source, frames) = source(flow, network.wire_overhead, self.seed, id, &self.transports);
         self.records.push(FlowRecord::new(first, destinations, flow.size.is_some(), frames));
-        let spec = FlowSpec { class: network.class(flow.priority), frame: flow.frame, destinations };
+        let spec = FlowSpec { class, frame: flow.frame, destinations };
         let acks = |priority: Option<u8>| priority.map_or(network.control_class(), |priority| network.class(priority));
         self.transports.receive(id, flow, acks);
         self.sources.add_flow(limiter, spec, source);
