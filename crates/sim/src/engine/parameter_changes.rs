@@ -126,12 +126,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
     }
 
-    fn configure_notification_points(
-        &mut self,
-        class: TrafficClass,
-        has: impl Fn(PortId) -> bool,
-        config: &S::Config,
-    ) {
+    fn configure_notification_points(&mut self, class: TrafficClass, has: impl Fn(PortId) -> bool, config: &S::Config) {
         let events = &mut self.state.fabric.events;
         for (index, (destination, leaf)) in self.destinations.iter_mut().zip(&self.leaves).enumerate() {
             let flow = self.end_of_hop[leaf.index()].flow;
