@@ -1,4 +1,4 @@
-"""The metrics of these statements alone: the age of notifications, and the tail of one load's messages."""
+"""The metrics of these statements alone: the age of notifications, tails, shares and peaks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,17 @@ def tail_slowdown(result: Result, table: str) -> float | None:
     of_all = ((row["group"], row["least_octets"], row["most_octets"]) for row in result.summary["completions"])
     found: float | None = result.summary["completions"][list(of_all).index((table, 0, None))]["slowdown_p99"]
     return found
+
+
+def weighted_jain_index(result: Result, weights: list[float]) -> float:
+    """Jain's index of the flows' throughput over their weights, in the order of the flows."""
+    shares = np.array([flow["throughput_bps"] for flow in result.summary["flows"]]) / np.array(weights)
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
+def peak_octets(result: Result) -> float:
+    """The longest that any queue was."""
+    return float(max(queue["max_octets"] for queue in result.summary["queues"]))
 
 
 def _of(result: Result, table: str, flow: str, *, queue: str | None = None, above_octets: int = 0) -> "NDArray[Any]":

@@ -17,6 +17,19 @@ def slowdown(result: Result, least: int, most: int, percent: float, after_s: flo
     return float(np.percentile(np.where(np.isnan(own), np.inf, own), percent, method="inverted_cdf"))
 
 
+def last_s(result: Result) -> float:
+    """The time that the last message took; infinite if one has not ended."""
+    table = result.completions
+    ends = np.asarray(table["end_s"].to_pylist(), dtype=float)
+    took = ends - np.asarray(table["start_s"].to_pylist(), dtype=float)
+    return float(took.max()) if np.isfinite(took).all() else float("inf")
+
+
+def sent_again_frames(result: Result) -> float:
+    """Frames that transports sent again."""
+    return float(result.summary["totals"]["retransmissions"])
+
+
 BINS = ((1_443, 8_652), (8_653, 76_426), (76_427, 961_814), (961_815, 4_806_186), (4_806_187, 28_840_000))
 """The least and the longest message of each group, octets."""
 

@@ -59,8 +59,22 @@ def test_the_tail_is_that_of_all_sizes_of_a_table() -> None:
     assert paper("notifications").metrics["tail_slowdown"](made, "victims") == 3.0
 
 
+def test_shares_and_peaks_by_hand() -> None:
+    made = Made()
+    made.summary["flows"] = [{"throughput_bps": rate} for rate in (1e9, 1e9)]
+    made.summary["queues"] = [{"max_octets": length} for length in (3_000, 9_000, 6_000)]
+    metrics = paper("notifications").metrics
+    assert metrics["weighted_jain_index"](made, [1, 1]) == pytest.approx(1)
+    # 1 and 1/2: 1.5^2 over 2 times 1.25.
+    assert metrics["weighted_jain_index"](made, [1, 2]) == pytest.approx(0.9)
+    assert metrics["peak_octets"](made) == 9_000
+
+
 def test_each_claim_names_its_source() -> None:
-    assert all(claim.says.startswith(("draft-xiao", "Merino")) for claim in paper("notifications").claims)
+    assert all(
+        claim.says.startswith(("draft-xiao", "Merino", "Kabbani", "Zhang", "Le et al."))
+        for claim in paper("notifications").claims
+    )
 
 
 @pytest.mark.parametrize(
