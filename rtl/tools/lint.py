@@ -1,7 +1,7 @@
 """Three linters, since each finds what others miss: Verilator (widths), slang (signs), verible (style, layout).
 
-    python tools/lint.py            the builds that `make test` has: streams of 64 and 512 bits
-    python tools/lint.py --widths   the others, of 128 and 256 bits
+    python tools/lint.py            the builds that `make test` has, and the text of all sources
+    python tools/lint.py --rest     the others: streams of 128 and 256 bits, large set-ups
     python tools/lint.py --fix      lays the sources out
 
 Verilator and slang read each build, with its parameters; verible reads the sources.
@@ -52,12 +52,12 @@ def main() -> int:
     builds = [build for core in all_cores() for build in core.builds]
     # A fast build is linted as the one with its parameters.
     different = {(build.top, *options(build), build.sources): build for build in reversed(builds)}.values()
-    others = "--widths" in sys.argv
-    linted = [build for build in different if (build.defines.get("PENSTOCK_DATA_W") in _OTHER_WIDTHS) == others]
+    rest = "--rest" in sys.argv
+    linted = [build for build in different if _is_of_the_rest(build) == rest]
     with ThreadPoolExecutor() as beside:
         verilated = beside.map(_verilator, linted)
         wrong = sum(map(_slang, linted)) + sum(verilated)
-    if others:
+    if rest:
         print(f"lint: {len(linted)} builds, {'all clean' if not wrong else 'see above'}")
         return int(wrong != 0)
     layout = [str(TOOLS / "verible-verilog-format"), "--verify", "--inplace", *_FORMAT, *names]
@@ -67,6 +67,10 @@ def main() -> int:
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
     return int(wrong != 0)
+
+
+def _is_of_the_rest(build: Build) -> bool:
+    return build.long or build.defines.get("PENSTOCK_DATA_W") in _OTHER_WIDTHS
 
 
 def _verilator(build: Build) -> bool:
