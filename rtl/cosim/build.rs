@@ -55,6 +55,9 @@ struct Build {
     /// Without assertions and random initial values, and all for speed: for long runs, not for tests.
     #[serde(default)]
     fast: bool,
+    /// For tests of `make operations` alone, for it takes long to compile: the feature `setups`.
+    #[serde(default)]
+    long: bool,
     /// For the experiment of full length alone; tests do without, for it takes long to compile.
     #[serde(default)]
     experiment: bool,
@@ -65,15 +68,15 @@ const TESTED_WIDTH: u32 = 512;
 
 impl Build {
     /// It, and its builds with other widths.
-    fn with_widths(self, all: bool) -> Vec<Build> {
-        let wide = self.widths.iter().filter(|width| all || **width == TESTED_WIDTH).map(|width| {
+    fn with_widths(&self, all: bool) -> Vec<Build> {
+        let of_width = |width: &u32| {
             let mut build = self.clone();
             build.name = format!("{}_{width}", self.name);
             build.defines.insert("PENSTOCK_DATA_W".into(), width.to_string());
             build
-        });
-        let wide: Vec<_> = wide.collect();
-        [vec![self], wide].concat()
+        };
+        let wide = self.widths.iter().filter(|width| all || **width == TESTED_WIDTH).map(of_width);
+        std::iter::once(self.clone()).chain(wide).collect()
     }
 }
 
@@ -93,9 +96,8 @@ fn main() {
     // Mutants need the cores that are tested, in these folders, no other.
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
-    let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
-    let widths = env::var_os("CARGO_FEATURE_WIDTHS").is_some();
-    let coverage = env::var_os("CARGO_FEATURE_COVERAGE").is_some();
+    let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
+    let [experiment, setups, widths, coverage] = ["EXPERIMENT", "SETUPS", "WIDTHS", "COVERAGE"].map(feature);
     // Clippy has the build script run once more, and links nothing.
     println!("cargo::rerun-if-env-changed=RUSTC_WORKSPACE_WRAPPER");
     let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|wrapper| wrapper.contains("clippy"));
@@ -115,8 +117,8 @@ fn main() {
         .filter(|(folder, _)| only.as_ref().is_none_or(|names| names.split(',').any(|name| folder.ends_with(name))))
         .map(|(folder, core)| {
             let sources = Sources { checks: checks(&rtl, &folder, &core), files: sources(&rtl, &folder, &core) };
-            let builds = core.build.into_iter().filter(|build| build.cosim && (experiment || !build.experiment));
-            let builds: Vec<_> = builds.flat_map(|build| build.with_widths(widths)).collect();
+            let wanted = |it: &Build| it.cosim && (experiment || !it.experiment) && (setups || !it.long);
+            let builds: Vec<_> = core.build.into_iter().filter(wanted).flat_map(|it| it.with_widths(widths)).collect();
             (folder, sources, builds)
         })
         .collect();
@@ -474,7 +476,6 @@ fn pins_of(ports: &[Port]) -> String {
     )
 }
 
-/// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
 /// The sources of a build, as a number; comments and blanks do not count.
 fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
     let mut hash = DefaultHasher::new();
@@ -488,6 +489,7 @@ fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
     hash.finish()
 }
 
+/// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
 fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> String {
     let mut r = format!("/// The core `{name}`.\npub mod {name} {{\n    use core::ffi::c_void;\n");
     let _ = writeln!(

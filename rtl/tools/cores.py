@@ -46,6 +46,8 @@ class Build:
     release: bool = False
     # For simulations for speed.
     fast: bool = False
+    # For tests of `make operations` and experiments alone.
+    long: bool = False
     # Widths of penstock_pkg that are not its own: PENSTOCK_DATA_W, PENSTOCK_RATE_W.
     defines: dict[str, str] = field(default_factory=dict)
 
@@ -176,6 +178,7 @@ def _core(folder: Path) -> Core:
             device=each.get("device", "25k"),
             release=each.get("release", False),
             fast=each.get("fast", False),
+            long=each.get("long", False) or each.get("experiment", False),
             defines=each.get("defines", {}),
         )
         for each in _with_widths(said.get("build", []))

@@ -106,7 +106,16 @@ def _run(folder: Path, sources: list[Path]) -> Reached:
             "PENSTOCK_COVERAGE": counted,
             "PENSTOCK_VECTORS": vectors,
         }
-        command = ["cargo", "test", "--locked", "--quiet", "--features", "coverage", "--manifest-path", str(_COSIM)]
+        command = [
+            "cargo",
+            "test",
+            "--locked",
+            "--quiet",
+            "--features",
+            "coverage,setups",
+            "--manifest-path",
+            str(_COSIM),
+        ]
         command += [option for test in tests for option in ("--test", test)]
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if run.returncode:

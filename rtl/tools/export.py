@@ -223,7 +223,8 @@ def _fusesoc(core: Core) -> str:
     lines += ["", "targets:", "  default:", f"    filesets: [{', '.join(map(_quoted, filesets))}]"]
     for index, (top, named) in enumerate(parameters.items()):
         common = [f"    filesets: [{', '.join(whole)}]", f"    toplevel: {top}"]
-        common.append(f"    parameters: [{', '.join([*(name for name, _ in named), *_WIDTHS])}]")
+        widths = [f"{name}={value}" if (value := _width(core, top, name)) else name for name in _WIDTHS]
+        common.append(f"    parameters: [{', '.join([*(name for name, _ in named), *widths])}]")
         suffixes = ["", f"_{top}"] if index == 0 and len(parameters) > 1 else [f"_{top}" if index else ""]
         for suffix in suffixes:
             lines += [f"  lint{suffix}:", *common, "    flow: lint", "    flow_options:", "      tool: verilator"]
@@ -238,6 +239,12 @@ def _fusesoc(core: Core) -> str:
         lines += [f"  {name}:", "    datatype: int", "    paramtype: vlogparam"]
         lines += [f"    description: {_quoted(said)}"] if said else []
     return "\n".join([*lines, ""])
+
+
+def _width(core: Core, top: str, name: str) -> str | None:
+    """Return the width of penstock_pkg that all builds of a top module set, for at the default it is refused."""
+    values = [build.defines.get(name) for build in core.builds if build.top == top]
+    return values[0] if all(values) else None
 
 
 def _quoted(text: str) -> str:

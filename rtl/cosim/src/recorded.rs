@@ -1,10 +1,11 @@
 //! Vectors of a release: the pins of a core in the first clocks of its lock step, for a bench that has no Rust.
 //!
-//! With `PENSTOCK_RECORD` set to a folder, the first core of each build that a test makes writes `BUILD.txt` there: stimulus and
-//! response, a line a clock. The test compares each clock with the state machine, and a core that is dropped in a panic writes nothing,
-//! so what stands there is what the state machine says. `tools/vectors.py` replays a file in Icarus Verilog.
+//! With `PENSTOCK_RECORD` set to a folder, the first core of each build that runs long enough writes `BUILD.txt` there: stimulus and
+//! response, a line a clock. If none does, the longest of them is there. The test compares each clock with the state machine, and a core
+//! that is dropped in a panic writes nothing, so what stands there is what the state machine says. `tools/vectors.py` replays a file in
+//! Icarus Verilog.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -21,7 +22,8 @@ pub trait Ports {
 /// Clocks of a file: those of a few dozen operations of a calculator.
 const CLOCKS: usize = 4_000;
 
-static BEGUN: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+/// The clocks of each build's file. Tests run side by side, and a short one may begin first.
+static WRITTEN: Mutex<BTreeMap<&str, usize>> = Mutex::new(BTreeMap::new());
 
 /// The record of one core; mostly none.
 #[derive(Debug, Default)]
@@ -29,20 +31,21 @@ pub struct Record(Option<Box<Open>>);
 
 #[derive(Debug)]
 struct Open {
+    build: &'static str,
     path: PathBuf,
     text: String,
     clocks: usize,
 }
 
 impl Record {
-    /// That of a new core of `build`: a record if one is wanted and this is the first.
+    /// That of a new core of `build`: a record if one is wanted and there is no whole one yet.
     ///
     /// # Panics
     /// If another test panicked in here.
     #[must_use]
     pub fn begin<I: Ports, O: Ports>(build: &'static str) -> Self {
         let Some(folder) = env::var_os("PENSTOCK_RECORD") else { return Self(None) };
-        if !BEGUN.lock().expect("nothing here panics").insert(build) {
+        if WRITTEN.lock().expect("nothing here panics").get(build) == Some(&CLOCKS) {
             return Self(None);
         }
         let mut text = format!("# Penstock vectors, form 1: the pins of {build}, a line a clock, as below\n");
@@ -52,7 +55,7 @@ impl Record {
             }
         }
         let path = PathBuf::from(folder).join(format!("{build}.txt"));
-        Self(Some(Box::new(Open { path, text, clocks: 0 })))
+        Self(Some(Box::new(Open { build, path, text, clocks: 0 })))
     }
 
     /// Inputs and outputs of the next clock.
@@ -72,6 +75,12 @@ impl Record {
     /// If the file cannot be written.
     pub fn end(&mut self) {
         if let Some(open) = self.0.take() {
+            let mut written = WRITTEN.lock().expect("no file could not be written");
+            let longest = written.entry(open.build).or_default();
+            if open.clocks <= *longest {
+                return;
+            }
+            *longest = open.clocks;
             let write = |path: &PathBuf| {
                 fs::create_dir_all(path.parent().expect("it lies in a folder"))?;
                 fs::write(path, &open.text)

@@ -17,7 +17,7 @@ use penstock_cosim::reaction_point::{
     self, Event, Machine, Point, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults,
 };
 use penstock_cosim::stream::{Beat, Sink};
-use penstock_cosim::{Clocked, at_least, netfpga_setup_qcn, netfpga_setup_qcn_ports, netfpga_setup_smcc};
+use penstock_cosim::{Clocked, at_least, netfpga_setup_qcn, netfpga_setup_smcc};
 
 const BUFFER: u64 = 150_000;
 /// Rate of the congestion point's port, and when it falls and rises again.
@@ -205,9 +205,10 @@ fn qcn_in_lock_step() {
     assert!(seen.signals > 100 && seen.sent > 2_000 && seen.byte_cycles > 50 && seen.time_cycles > 100, "{seen:?}");
 }
 
+#[cfg(feature = "setups")]
 #[test]
 fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
-    let seen = qcn::<netfpga_setup_qcn_ports::Core>(at_least(400_000), 4);
+    let seen = qcn::<penstock_cosim::netfpga_setup_qcn_ports::Core>(at_least(400_000), 4);
     assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
 }
 
