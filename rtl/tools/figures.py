@@ -237,8 +237,10 @@ def dcqcn(table: Table) -> list[str]:
     drawn, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
     for column, (title, runs) in enumerate({"(a) set-up, RTL": [rtl], "(b) event simulator": simulated}.items()):
         rates, queue = axes[0][column], axes[1][column]
-        for rate, colour in zip(runs[0].rates_bps, QUEUE_COLOURS, strict=False):
-            rates.plot(1000 * runs[0].course.time_s, rate / 1e9, color=colour, linewidth=0.7)
+        time_ms = 1000 * runs[0].course.time_s
+        for rate, start, colour in zip(runs[0].rates_bps, STARTS_MS, QUEUE_COLOURS, strict=False):
+            begun = time_ms > start
+            rates.plot(time_ms[begun], rate[begun] / 1e9, color=colour, linewidth=0.7)
         rates.set_title(title)
         lines(queue, [(1000 * run.course.time_s, run.course.octets / 1000) for run in runs], QUEUE_COLOURS[0])
         queue.set_xlabel("time (ms)")
