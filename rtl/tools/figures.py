@@ -1,15 +1,16 @@
 """Draws what `make experiment` measured: the set-up (a) beside the event simulator (b), in the papers' axes.
 
-Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same
-settings, and writes a picture for each figure and numbers.md beside the tables. The course of a single run after a
-change of rate is chance, so the simulator runs with ten seeds, the set-up's and the nine after it. This program runs
-under the checkout's .venv, which has the event simulator.
+Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode, and the scenario
+of dcqcn_setup, with the same settings, and writes a picture for each figure and numbers.md beside the tables. The
+course of a single run after a change of rate is chance, so the simulator runs with ten seeds, the set-up's and the nine
+after it. This program runs under the checkout's .venv, which has the event simulator.
 """
 
 import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from penstock.metrics.samples import wasserstein
 from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run, Setting
 from penstock.result import Result
+from penstock.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +50,18 @@ COLUMNS = (
     "Used, %: RTL",
     "simulator",
     "Distance of the queues, frames",
+)
+# DCQCN's senders start one after another; each period is measured in its second half, when rates have come to rest.
+STARTS_MS = (0, 20, 40, 60, 150)
+DCQCN_COLUMNS = (
+    "Senders",
+    "Time, ms",
+    "Queue, KB: RTL",
+    "simulator, mean ± σ of ten seeds",
+    "Used, %: RTL",
+    "simulator",
+    "Jain's index: RTL",
+    "simulator",
 )
 # The set-up's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
 # buckets, of which the experiments of Jiang et al. 2015 say nothing. Samples at whole milliseconds always see the same
@@ -84,6 +98,7 @@ class Table:
     course: Course
     scale: float
     seed: int
+    column: "dict[str, NDArray[Any]]"
 
 
 def main() -> None:
@@ -96,11 +111,18 @@ def main() -> None:
         pairs = {pair: table for pair in PAIRS if (table := read("figure-15-{}-{}".format(*pair))) is not None}
         if pairs:
             rows += sliding_mode(pairs)
-    if not rows:
+        table = read("figure-dcqcn")
+        senders = dcqcn(table) if table is not None else []
+    if not rows and not senders:
         sys.exit(f"{TABLES} has no table: make experiment first")
-    text = "\n".join(["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|", *rows]) + "\n"
+    text = "\n".join(in_columns(COLUMNS, rows) + in_columns(DCQCN_COLUMNS, senders)) + "\n"
     (TABLES / "numbers.md").write_text(text)
     print(text, end="")
+
+
+def in_columns(names: tuple[str, ...], rows: list[str]) -> list[str]:
+    """Return the lines of a table, none if it has no rows."""
+    return ["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *rows, ""] if rows else []
 
 
 def read(name: str) -> Table | None:
@@ -117,7 +139,7 @@ def read(name: str) -> Table | None:
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
     course = Course(column["time_s"], column["queue_octets"], column["mean_queue_octets"], column["utilization"])
-    return Table(course, float(scale[1]), int(scale[2]))
+    return Table(course, float(scale[1]), int(scale[2]), column)
 
 
 def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> list[Course]:
@@ -192,6 +214,64 @@ def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
     return rows
 
 
+@dataclass(frozen=True)
+class Senders:
+    """The senders of a run over time: the queue, and of each its rate and what its line carried."""
+
+    course: Course
+    rates_bps: "list[NDArray[Any]]"
+    throughputs_bps: "list[NDArray[Any]]"
+
+    def jain(self, inside: "NDArray[Any]", senders: int) -> float:
+        """Return Jain's index of the first senders' throughputs."""
+        means = np.array([throughput[inside].mean() for throughput in self.throughputs_bps[:senders]])
+        return float(means.sum() ** 2 / (senders * (means**2).sum()))
+
+
+def dcqcn(table: Table) -> list[str]:
+    """Draw the convergence of DCQCN's senders and return its rows of numbers."""
+    scenario = Scenario.load(RTL / "dcqcn_setup" / "experiment" / "convergence.toml")
+    simulated = [_senders(scenario.run(seed=table.seed + step)) for step in range(SEEDS)]
+    of_each = [[table.column[f"{what}_{i}_bps"] for i in range(len(STARTS_MS) - 1)] for what in ("rate", "throughput")]
+    rtl = Senders(table.course, *of_each)
+    drawn, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
+    for column, (title, runs) in enumerate({"(a) set-up, RTL": [rtl], "(b) event simulator": simulated}.items()):
+        rates, queue = axes[0][column], axes[1][column]
+        time_ms = 1000 * runs[0].course.time_s
+        for rate, start, colour in zip(runs[0].rates_bps, STARTS_MS, QUEUE_COLOURS, strict=False):
+            begun = time_ms > start
+            rates.plot(time_ms[begun], rate[begun] / 1e9, color=colour, linewidth=0.7)
+        rates.set_title(title)
+        lines(queue, [(1000 * run.course.time_s, run.course.octets / 1000) for run in runs], QUEUE_COLOURS[0])
+        queue.set_xlabel("time (ms)")
+    axes[0][0].set(ylabel="rates (Gb/s)", ylim=(0, 41), xlim=(0, STARTS_MS[-1]))
+    axes[1][0].set(ylabel="queue (KB)", ylim=(0, None))
+    save(drawn, TABLES / "figure-dcqcn.png")
+    plt.close(drawn)
+    rows = []
+    for senders, (start, end) in enumerate(pairwise(STARTS_MS), 1):
+        middle = (start + end) / 2
+        queues, used, even = [], [], []
+        for run in (rtl, *simulated):
+            inside = run.course.within(middle / 1000, end / 1000)
+            queues.append(run.course.mean_octets[inside].mean() / 1000)
+            used.append(100 * run.course.used[inside].mean())
+            even.append(run.jain(inside, senders))
+        rows.append(
+            f"| {senders} | {middle:g} to {end} | {queues[0]:.1f} | {_spread(queues[1:])} | {used[0]:.1f} | "
+            f"{_spread(used[1:])} | {even[0]:.3f} | {_spread(even[1:], 3)} |"
+        )
+    return rows
+
+
+def _senders(result: Result) -> Senders:
+    """Return the senders of a run of the simulator."""
+    flow, *columns = (result.column("rates", name) for name in ("flow", "rate_bps", "throughput_bps"))
+    own = [flow == f"f{i}" for i in range(len(STARTS_MS) - 1)]
+    # The sample at the time 0 ends no interval.
+    return Senders(_course(result, "sw0->h4"), *([column[each][1:] for each in own] for column in columns))
+
+
 def queue(axis: "Axes", courses: list[Course], title: str, end_s: float) -> None:
     """Draw the queues of runs in the axes of figure 15."""
     lines(axis, [(course.time_s, course.octets / 1000) for course in courses], QUEUE_COLOURS[0])
@@ -225,9 +305,9 @@ def row(figure: str, scale: float, period: str, rtl: Course, runs: list[Course],
     )
 
 
-def _spread(values: list[float]) -> str:
+def _spread(values: list[float], digits: int = 1) -> str:
     """Return mean and standard deviation."""
-    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
+    return f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}"
 
 
 if __name__ == "__main__":

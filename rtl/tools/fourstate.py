@@ -26,6 +26,7 @@ _WITH_A_VALID = re.compile(
 _REGISTERS = re.compile(r"control_|line_(?!axis_)")
 # Of a FIFO that is not empty.
 _OF_A_FIFO = {("stream_length", "octets_o")}
+_SETUPS = ("netfpga_setup", "dcqcn_setup")
 CLOCKS = 40
 # Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
 # Rates and stages of qcn_flows are those of the flow that is served.
@@ -61,15 +62,15 @@ def _every_top() -> list[Build]:
     tops = {(build.top, build.parameters.get("Smcc")): build for build in reversed(builds()) if not _whole_setup(build)}
     read = {source for build in tops.values() for source in build.sources}
     for core in all_cores():
-        own = [] if core.folder.name == "netfpga_setup" else core.own_sources
+        own = [source for source in core.own_sources if source.stem not in _SETUPS]
         if missing := [source for source in own if source not in read]:
             raise SystemExit(f"{missing[0]}: no build has it")
     return list(tops.values())
 
 
 def _whole_setup(build: Build) -> bool:
-    """Return whether it is the set-up: two NICs and a switch, each simulated by itself."""
-    return build.top == "netfpga_setup"
+    """Return whether it is a set-up, whose parts are each simulated by themselves."""
+    return build.top in _SETUPS
 
 
 def _known(build: Build) -> bool:
