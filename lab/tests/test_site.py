@@ -119,10 +119,14 @@ def test_keys_are_found(site: Watched) -> None:
         site.page.wait_for_timeout(3000)
         assert wanted in answers(site)[:3], query
     for question, wanted in ASKED.items():
-        box.fill("")
-        box.press_sequentially(question)
-        site.page.wait_for_timeout(3000)
-        assert answers(site)[0] == wanted, question
+        # One query, that of the last key: a busy machine would answer half a question first.
+        box.fill(question)
+        box.press("Space")
+        for _ in range(60):
+            site.page.wait_for_timeout(500)
+            if answers(site)[:1] == [wanted]:
+                break
+        assert answers(site)[:1] == [wanted], question
 
 
 def answers(site: Watched) -> list[str]:
