@@ -428,7 +428,8 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
         parts += [f"## Profile `{profile['name']}`", profile["description"], "Differences from the defaults:"]
         parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
     # A search for a scheme leads to its page.
-    return "---\nsearch:\n  boost: 4\n---\n\n" + "\n\n".join(parts) + "\n"
+    # More than pages with the scheme's name in their title, and less than an answer to a question with its name.
+    return "---\nsearch:\n  boost: 1.2\n---\n\n" + "\n\n".join(parts) + "\n"
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 
 DOCUMENT = "compare.json"
 
-FIGURES = ("compare", "cdf", "pauses", "slowdown", "percentiles", "completions", "fct", "goodput", "retransmissions")
+FIGURES = (
+    *("compare", "cdf", "pauses", "pauses-over-time"),
+    *("slowdown", "percentiles", "slowdown-p50", "slowdown-p95", "slowdown-p99"),
+    *("completions", "fct", "goodput", "retransmissions"),
+)
 """The figures of a comparison."""
 
 
@@ -167,9 +171,12 @@ class Comparison(Tables):
         font_size: float | None = None,
         title: bool = True,
     ) -> "Figure":
-        """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), ``pauses``, or their flows.
+        """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), pauses, or their flows.
 
-        Of flows that complete there are ``slowdown`` against size, and ``completions``: how flow completion times,
+        ``pauses`` has the ports that were stopped, ``pauses-over-time`` how many queues were at a time.
+
+        Of flows that complete there are ``slowdown`` against size, ``percentiles`` of it with intervals over seeds
+        (alone: ``slowdown-p50``, ``slowdown-p95``, ``slowdown-p99``), and ``completions``: how flow completion times,
         goodputs and retransmissions are spread, which are separate figures: ``fct``, ``goodput`` and
         ``retransmissions``. The other arguments are those of :meth:`Result.plot`.
 
@@ -177,7 +184,17 @@ class Comparison(Tables):
             PenstockError: there is no such figure, nothing to draw, or a size is out of its range.
             OSError: the file cannot be written.
         """
-        from penstock.figures import FIGURES_OF_FLOWS, Page, comparison, cumulative, of_flows, on, pauses, save
+        from penstock.figures import (
+            FIGURES_OF_FLOWS,
+            Page,
+            comparison,
+            cumulative,
+            of_flows,
+            on,
+            pauses,
+            pauses_over_time,
+            save,
+        )
         from penstock.figures.comparison import stopped_shares
 
         if show not in FIGURES:
@@ -195,6 +212,8 @@ class Comparison(Tables):
             elif show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}
                 figure = comparison(list(firsts.values()), labels=list(firsts), queue=queue)
+            elif show == "pauses-over-time":
+                figure = pauses_over_time(self.runs)
             else:
                 figure = pauses(self.runs) if show == "pauses" else cumulative(self.runs, queue)
             if path is not None:

@@ -35,9 +35,11 @@ class ResultPlots:
         """Draw queue length, link utilisation and the rate of each flow, over time. A notebook shows the figure.
 
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
-        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``. Where flows complete it may also be
-        ``slowdown`` against size, ``percentiles`` of it in a panel each, or ``completions``: how flow completion times,
-        goodputs and retransmissions are spread (alone: ``fct``, ``goodput``, ``retransmissions``). Where there are
+        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; ``cdf``, the distribution of the
+        longest queue; or ``pauses-over-time``, the number of queues that priority flow control stops. Where flows
+        complete it may also be ``slowdown`` against size, ``percentiles`` of it in a panel each (alone:
+        ``slowdown-p50``, ``slowdown-p95``, ``slowdown-p99``), or ``completions``: how flow completion times, goodputs
+        and retransmissions are spread (alone: ``fct``, ``goodput``, ``retransmissions``). Where there are
         jobs, ``jobs`` has when each rank computes and communicates, ``path`` what determined their ends, and ``links``
         when their messages used links. ``width`` is in inches, ``font_size`` in points; without them the figure has
         what matplotlib's settings (``figure.figsize``, ``font.size``) say, if these are not its defaults.
@@ -52,17 +54,28 @@ class ResultPlots:
             FIGURES_OF_JOBS,
             FIGURES_OF_RUNS,
             Page,
+            cumulative,
             of_flows,
             on,
             overview,
+            pauses_over_time,
             save,
         )
+        from penstock.highlights import notable_queues
 
         if show not in FIGURES_OF_RUNS:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES_OF_RUNS)}")
         with on(Page(width, font_size, title)):
+            line = {self._result.summary_in_brief["scheme"]: [self._result]}
             if show in FIGURES_OF_FLOWS:
-                figure = of_flows({self._result.summary_in_brief["scheme"]: [self._result]}, show)
+                figure = of_flows(line, show)
+            elif show == "cdf":
+                recorded = self._result.summary["queues"]
+                if not recorded:
+                    raise _core.PenstockError("the run recorded no queue whose distribution could be drawn")
+                figure = cumulative(line, notable_queues(recorded, 1)[0]["name"])
+            elif show == "pauses-over-time":
+                figure = pauses_over_time(line)
             elif show in FIGURES_OF_JOBS:
                 figure = FIGURES_OF_JOBS[show](self._result)
             else:

@@ -132,7 +132,7 @@ def test_plot_draws_a_page_of_a_folder(run: Run, tmp_path: Path, folder: Path) -
     assert run(*asked, "--no-title")[:2] == (0, "f.pdf\n")
     assert b"/Type3" not in (tmp_path / "f.pdf").read_bytes()
     for words, said in (
-        (("--show", "cdf"), "the figures of a run are overview"),
+        (("--show", "compare"), "the figures of a run are overview"),
         (("--out", "f.docx"), ".png, .svg or .pdf"),
         (("--out", "nowhere/f.png"), "the folder does not exist"),
     ):

@@ -202,13 +202,15 @@ def test_the_page_on_papers_has_a_row_for_each_reading_that_was_searched() -> No
 def test_the_front_page_has_no_proof_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = tmp_path / "reproduce.json"
     ran.write_text(json.dumps({"totals": {"claims": 12, "holds": 7, "differs": 3, "untestable": 2}}), encoding="utf-8")
-    page = tmp_path / "README.md"
-    page.write_text(front_page.README.read_text(encoding="utf-8"), encoding="utf-8")
-    monkeypatch.setattr(front_page, "README", page)
+    page, paper = tmp_path / "README.md", tmp_path / "paper.md"
+    for name, file in (("README", page), ("PAPER", paper)):
+        file.write_text(getattr(front_page, name).read_text(encoding="utf-8"), encoding="utf-8")
+        monkeypatch.setattr(front_page, name, file)
 
     assert front_page.main(Namespace(check=True, claims=ran)) == 1
     assert front_page.main(Namespace(check=False, claims=ran)) == 0
     assert "**7 of 10 claims**" in page.read_text(encoding="utf-8")
+    assert re.search(r"Of 10 claims .* 7 hold", paper.read_text(encoding="utf-8"))
     assert front_page.main(Namespace(check=True, claims=ran)) == 0
 
 

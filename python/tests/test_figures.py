@@ -11,10 +11,11 @@ import pytest
 from arro3.core import Table
 from conftest import SMALL
 from matplotlib.image import imread
+from matplotlib.patches import StepPatch
 
-from penstock import Result, Scenario
+from penstock import PenstockError, Result, Scenario
 from penstock.columns import codes
-from penstock.figures import comparison, cumulative, pauses, style, write_all, write_comparison
+from penstock.figures import comparison, cumulative, pauses, pauses_over_time, style, write_all, write_comparison
 from penstock.figures.faults import faults
 from penstock.figures.series import (
     FlowSeries,
@@ -347,6 +348,27 @@ def test_pauses_show_who_was_stopped_and_what_groups_deliver(result: Result, tmp
     names = {path.name for path in write_comparison(runs, "sw0->h2", tmp_path)}
     assert names == {f"{name}.{kind}" for name in ("compare", "cdf", "pauses") for kind in ("png", "svg")}
     assert names == {path.name for path in tmp_path.iterdir()}
+
+
+def test_pauses_over_time_are_means_of_runs_whose_area_is_the_time_stopped(result: Result) -> None:
+    """The figure counts stopped queues, so that its integral over time is that of the summary's times."""
+    stops = Scenario.from_toml(SMALL).with_({"pfc.buffer": "60 KB"}).run()
+    (axes,) = pauses_over_time({"pfc": [stops], "half": [stops, result], "without": [result]}).axes
+    area_s = {}
+    for line in axes.patches:
+        values, edges_s, _ = cast(StepPatch, line).get_data()
+        assert (np.asarray(values) >= 0).all()
+        area_s[line.get_label()] = float((values * np.diff(edges_s)).sum())
+    stopped_s = sum(queue["paused_s"] for queue in stops.summary["queues"])
+    assert stopped_s > 0
+    assert area_s == pytest.approx({"pfc": stopped_s, "half": stopped_s / 2, "without": 0})
+    with pytest.raises(PenstockError, match="no recorded queue was stopped"):
+        result.plot(show="pauses-over-time")
+
+
+def test_the_distribution_of_a_run_is_that_of_its_longest_queue(result: Result) -> None:
+    (own,), (of_comparison,) = result.plot(show="cdf").axes, cumulative({"qcn": [result]}, "sw0->h2").axes
+    assert np.asarray(own.lines[0].get_xydata()).tolist() == np.asarray(of_comparison.lines[0].get_xydata()).tolist()
 
 
 def test_a_name_has_one_colour_in_all_panels(result: Result) -> None:

@@ -139,7 +139,8 @@ def test_panels_show_the_shares_of_flows(transfers: Result) -> None:
 
 
 @pytest.mark.parametrize(
-    ("show", "panels"), [("fct", 1), ("goodput", 1), ("retransmissions", 1), ("slowdown", 2), ("percentiles", 3)]
+    ("show", "panels"),
+    [("fct", 1), ("goodput", 1), ("retransmissions", 1), ("slowdown", 2), ("percentiles", 3), ("slowdown-p95", 1)],
 )
 def test_each_is_a_figure_of_its_own(show: str, panels: int, transfers: Result, tmp_path: Path) -> None:
     figure = transfers.plot(tmp_path / "a.pdf", show=show, width=3.4, font_size=8)
@@ -163,6 +164,8 @@ def test_percentiles_are_means_of_runs_with_the_interval_of_student() -> None:
     assert ends.max() == pytest.approx((one + other) / 2 + 12.7062 * (other - one) / 2, rel=1e-4)
     assert ends.min() == 1
     assert figure.axes[0].get_ylim() == axes.get_ylim()
+    (alone,) = of_flows({"two": runs, "one": runs[:1]}, "slowdown-p99").axes
+    assert (alone.get_ylabel(), drawn(alone)["two"].tolist()) == ("slowdown, 99 %", drawn(axes)["two"].tolist())
 
 
 def test_percentiles_have_bins_of_as_many_flows() -> None:

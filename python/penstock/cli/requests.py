@@ -389,9 +389,10 @@ class PlotOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Run: overview, queue, utilization, rates, jobs, path or links. Comparison: compare, cdf or pauses. "
-            "Both, if flows complete: slowdown, percentiles, completions, fct, goodput or retransmissions. Sweep: "
-            "lines, map or pareto.  [default: the first]",
+            help="Run: overview, queue, utilization, rates, jobs, path or links. Comparison: compare or pauses. Both: "
+            "cdf and pauses-over-time; if flows complete slowdown, percentiles, slowdown-p50, slowdown-p95, "
+            "slowdown-p99, completions, fct, goodput or retransmissions. Sweep: lines, map or pareto.  "
+            "[default: the first]",
         ),
     ] = None
     metric: Annotated[

@@ -15,12 +15,13 @@ from penstock.figures.job_paths import has_paths, slowest_path
 from penstock.figures.jobs import FIGURE as FIGURE_OF_JOBS
 from penstock.figures.jobs import has_jobs, jobs
 from penstock.figures.pages import PANELS, overview, write_all
+from penstock.figures.pauses_over_time import pauses_over_time
 from penstock.figures.style import Page, on, save
 
 FIGURES_OF_JOBS = {FIGURE_OF_JOBS: jobs, FIGURE_OF_PATHS: slowest_path, FIGURE_OF_LINKS: job_links}
 """The figures of jobs by name, and the functions that draw them."""
 
-FIGURES_OF_RUNS = (*PANELS, *FIGURES_OF_FLOWS, *FIGURES_OF_JOBS)
+FIGURES_OF_RUNS = (*PANELS, "cdf", "pauses-over-time", *FIGURES_OF_FLOWS, *FIGURES_OF_JOBS)
 """The figures of a run."""
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "on",
     "overview",
     "pauses",
+    "pauses_over_time",
     "save",
     "slowdowns",
     "slowest_path",

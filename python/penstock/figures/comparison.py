@@ -4,7 +4,6 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ from penstock.figures.panels import (
     top_octets,
 )
 from penstock.figures.series import flow_series, queue_series, set_points
-from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, WIDTH, Drawn, save, sheet, styled, width
+from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, WIDTH, Drawn, line_styles, save, sheet, styled, width
 from penstock.highlights import notable_queues
 from penstock.metrics.seeds import groups
 from penstock.metrics.values import longest, measured_octets
@@ -53,15 +52,14 @@ _LEAST_PANEL_IN = 2.8
 _PORTS_SHOWN = 24
 """The most ports in a picture of pauses: those that were stopped longest."""
 
+_PORTS_SHOWN_NARROW = 12
+
 _GROUPS_SHOWN = 12
 
 _UPRIGHT = 5
 """The most lines of a picture of pauses whose names stand upright."""
 
 _NAME: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold"}
-
-_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
-"""Lines of the second and third scheme that have the same colour."""
 
 Runs = Mapping[str, Sequence[Result]]
 """The runs of each line of a comparison, a run a seed, under the line's label."""
@@ -171,7 +169,7 @@ def cumulative(runs: Runs, queue: str) -> Drawn:
         samples = {label: _samples(results, queue) for label, results in runs.items()}
         samples = {label: octets for label, octets in samples.items() if len(octets)}
         scale, unit = octets_scale(max((float(octets[-1]) for octets in samples.values()), default=0.0))
-        for (label, octets), (colour, dashes) in zip(samples.items(), _lines(), strict=False):
+        for (label, octets), (colour, dashes) in zip(samples.items(), line_styles(), strict=False):
             # A step at each length that occurs.
             lengths, counts = np.unique(octets, return_counts=True)
             shares = np.cumsum(counts) / len(octets)
@@ -185,7 +183,7 @@ def cumulative(runs: Runs, queue: str) -> Drawn:
                 linewidth=1.5,
             )
         axes.set_xlabel(f"queue length ({unit})")
-        axes.set_ylabel("share of samples with at most this length")
+        axes.set_ylabel("share of samples")
         axes.set_xlim(left=0)
         axes.set_ylim(0, 1.01)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
@@ -207,15 +205,15 @@ def pauses(runs: Runs) -> Drawn:
     ports.sort(
         key=lambda port: (-max(round(shares.get(port, 0.0), 2) for shares in stopped.values()), _by_number(port))
     )
-    shown = ports[:_PORTS_SHOWN]
     delivered, hidden_groups = _groups_shown({label: _delivered_bps(results) for label, results in runs.items()})
     with styled():
-        line_in = 0.26 * points("font.size") / 9.5
-        ports_in = 1.9 + line_in * len(shown)
-        groups_in = 1.9 + (0.65 * len(runs) + 0.35) * line_in * len(next(iter(delivered.values()), {}))
         wide_in = max(WIDTH, 7 + 1.0 * len(runs))
         # Beside one another, where there is room for the names of both.
         above = width(wide_in) < _LEAST_PANEL_IN * 2.5
+        shown = ports[: _PORTS_SHOWN_NARROW if above else _PORTS_SHOWN]
+        line_in = 0.26 * points("font.size") / 9.5
+        ports_in = 1.9 + line_in * len(shown)
+        groups_in = 1.9 + (0.65 * len(runs) + 0.35) * line_in * len(next(iter(delivered.values()), {}))
         height_in = ports_in + groups_in if above else max(5.0, ports_in, groups_in)
         figure = sheet(wide_in, height_in)
         if not any(delivered.values()):
@@ -288,7 +286,7 @@ def _draw_groups(axes: "Axes", delivered: Delivered) -> None:
     highest = max((rate for rates in delivered.values() for rate in rates.values()), default=0.0)
     scale, unit = rate_scale(highest)
     thick = 0.8 / len(delivered)
-    for i, ((label, rates), (colour, _)) in enumerate(zip(delivered.items(), _lines(), strict=False)):
+    for i, ((label, rates), (colour, _)) in enumerate(zip(delivered.items(), line_styles(), strict=False)):
         places = np.arange(len(names)) - 0.4 + (i + 0.5) * thick
         lengths = [rates.get(name, 0.0) / scale for name in names]
         bars = axes.barh(places, lengths, height=0.9 * thick, color=colour, label=label)
@@ -338,11 +336,6 @@ def _samples(results: Sequence[Result], queue: str) -> Any:
             own = Result.open(result.path) if result.path else result
             parts.append(measured_octets(own, chosen))
     return np.sort(np.concatenate(parts)) if parts else np.empty(0)
-
-
-def _lines() -> "cycle[tuple[str, Any]]":
-    """Return a colour and a dash for one line after another."""
-    return cycle([(colour, dashes) for dashes in _DASHES for colour in FLOW_COLOURS])
 
 
 def _of(result: Result, chosen: list["QueueSummary"]) -> list["QueueSummary"]:

@@ -13,7 +13,7 @@ from penstock.figures.completed_flows import CompletedFlows, FlowData, completed
 from penstock.figures.distributions import SPREADS, Lines, distributions, left_words, steps
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
-from penstock.figures.slowdown_percentiles import percentiles
+from penstock.figures.slowdown_percentiles import ONE_PERCENTILE, PERCENTILES, percentiles
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled, width
 from penstock.quantity_text import octets
 
@@ -37,7 +37,7 @@ _ABOVE: dict[str, Any] = {
 }
 
 
-_OF_SLOWDOWNS = ("slowdown", "percentiles")
+_OF_SLOWDOWNS = ("slowdown", "percentiles", *ONE_PERCENTILE)
 FIGURES = (*_OF_SLOWDOWNS, "completions", *SPREADS)
 """The figures of flows that complete."""
 
@@ -54,16 +54,15 @@ def of_flows(runs: Mapping[str, Sequence[FlowData]], show: str, panels: Panels |
     """
     if not all(line and all(map(has_completions, line)) for line in runs.values()):
         what = {
-            "slowdown": "slowdowns",
-            "percentiles": "slowdowns",
+            **dict.fromkeys(_OF_SLOWDOWNS, "slowdowns"),
             "fct": "flow completion times",
             "goodput": "goodputs",
         }.get(show, show)
         raise PenstockError(
             f"there are no {what} to draw: no finite flow of a load or a transport completed in every run"
         )
-    if show == "percentiles":
-        return percentiles(runs)
+    if show == "percentiles" or show in ONE_PERCENTILE:
+        return percentiles(runs, [ONE_PERCENTILE[show]] if show in ONE_PERCENTILE else PERCENTILES)
     return slowdowns(runs, panels) if show == "slowdown" else distributions(runs, show)
 
 
@@ -125,7 +124,7 @@ def _in_one(lines: Lines, title: str) -> Drawn:
         by_size.set_xlabel("flow size")
         by_size.set_ylabel("slowdown (FCT over that on an empty network)")
         shares.set_xlabel("slowdown")
-        shares.set_ylabel("share of completed flows with at most this slowdown")
+        shares.set_ylabel("share of completed flows")
         shares.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
         shares.set_ylim(0, 1.01)
         _logarithmic(shares, "x")

@@ -10,7 +10,7 @@ from penstock.figures import tick_labels
 from penstock.figures.completed_flows import CompletedFlows, FlowData, completed_flows, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
-from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled
+from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, line_styles, sheet, styled
 from penstock.quantity_text import bit_rate, count, duration
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ _POINTS = 1000
 
 _LINEAR = 4.0
 """The quotient of an axis's ends below which the axis is linear."""
-
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
-"""Lines of the second and third result that have the same colour."""
 
 Lines = Mapping[str, CompletedFlows]
 """The flows of each line of a figure, under its label."""
@@ -90,7 +87,7 @@ def _goodputs(axes: "Axes", lines: Lines) -> None:
 
 def _draw(axes: "Axes", values: "Mapping[str, NDArray[Any]]", text: Callable[[float], str]) -> None:
     """Draw the share of the completed flows that have at most so much."""
-    for (label, of), (colour, dashes) in zip(values.items(), _styles(len(values)), strict=True):
+    for (label, of), (colour, dashes) in zip(values.items(), line_styles(), strict=False):
         x, shares = steps(of)
         axes.step(x, shares, where="post", color=colour, linestyle=dashes, label=label, linewidth=1.5)
     low, high = axes.dataLim.intervalx
@@ -100,7 +97,7 @@ def _draw(axes: "Axes", values: "Mapping[str, NDArray[Any]]", text: Callable[[fl
         tick_labels.logarithmic(axes.xaxis, text)
     else:
         tick_labels.linear(axes.xaxis, text)
-    axes.set_ylabel("share of completed flows with at most so much")
+    axes.set_ylabel("share of completed flows")
     axes.set_ylim(0, 1.01)
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
 
@@ -109,7 +106,7 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
     """Draw the share of flows whose transport sent at least a given number of segments again, completed or not."""
     least = 1.0
     silent = []
-    for (label, of), (colour, dashes) in zip(lines.items(), _styles(len(lines)), strict=True):
+    for (label, of), (colour, dashes) in zip(lines.items(), line_styles(), strict=False):
         again = of.retransmissions[~np.isnan(of.retransmissions)]
         numbers, flows = np.unique(again[again > 0], return_counts=True)
         if not len(numbers):
@@ -121,8 +118,8 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         least = min(least, float(shares[-1]))
         keep = np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), _POINTS)).round().astype(int))
         axes.plot(numbers[keep], shares[keep], color=colour, linestyle=dashes, label=label, linewidth=1.5)
-    axes.set_xlabel("segments that a flow sent again")
-    axes.set_ylabel("share of flows with at least this number")
+    axes.set_xlabel("segments that a flow sent again, at least")
+    axes.set_ylabel("share of flows")
     if len(silent) < len(lines):
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -144,8 +141,3 @@ SPREADS: dict[str, Callable[["Axes", Lines], None]] = {
     "retransmissions": _retransmissions,
 }
 """The figures of one panel."""
-
-
-def _styles(lines: int) -> list[tuple[str, Any]]:
-    """Return the colour and the dash of each line."""
-    return [(FLOW_COLOURS[i % len(FLOW_COLOURS)], _DASHES[i // len(FLOW_COLOURS) % len(_DASHES)]) for i in range(lines)]

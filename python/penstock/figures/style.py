@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ _LOOK: dict[str, Any] = dict(
 
 FLOW_COLOURS: tuple[str, ...] = tuple(_LOOK.pop("axes.prop_cycle").by_key()["color"])
 """Paul Tol's "muted" palette, by flow or scheme."""
+
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
+"""Lines of the second and third result that have the same colour."""
 
 STYLE: dict[str, Any] = {
     **_LOOK,
@@ -181,6 +185,11 @@ def width(default_in: float = WIDTH) -> float:
     if page.width_in is not None:
         return page.width_in
     return float(mpl.rcParams["figure.figsize"][0]) if _chosen("figure.figsize") else default_in
+
+
+def line_styles() -> "cycle[tuple[str, Any]]":
+    """Return a colour and a dash for one line after another."""
+    return cycle([(colour, dashes) for dashes in _DASHES for colour in FLOW_COLOURS])
 
 
 def titled() -> bool:
