@@ -29,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-docs test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -55,7 +55,7 @@ help:
 	@echo 'make semver   what a user of the published crates would have to change since the last release, or since SINCE=COMMIT'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
-	@echo 'make docs     the documentation, into site/'
+	@echo 'make docs     the documentation, into site/; make test makes it with one seed of the study of training, into .build/pages/site'
 	@echo 'make arena    every scheme on every workload of the arenas, for reports in the documentation: 20 minutes of the processors a line rate for three seeds, and more for the tuned schemes'
 	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
 	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
@@ -85,7 +85,7 @@ check: lint test-unit
 # Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others. The testbed, which
 # runs in real time, has the machine to itself.
 test: .venv/.dev check-test
-	@$(MAKE) --no-print-directory --jobs=2 lint test-rust docs test-python test-cores
+	@$(MAKE) --no-print-directory --jobs=2 lint test-rust test-docs test-python test-cores
 	@$(MAKE) --no-print-directory test-testbed
 	@echo 'make test: all passed'
 
@@ -127,12 +127,18 @@ test-cores:
 testbed-packages:
 	@tools/check.sh testbed
 
+# Not with --quiet: then it counts no warnings, and --strict lets a broken link pass.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file
 docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
-	# Not with --quiet: then it counts no warnings, and --strict lets a broken link pass.
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file .build/mkdocs.yml
+	$(MKDOCS) .build/mkdocs.yml
 	# The laboratory is part of the site where `make lab` has built it.
 	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
+
+# That every page can be made and no link is broken. Figures that need hundreds of runs have one seed: readers get those of `docs`.
+test-docs: .venv/.extension .venv/.dev
+	$(BIN)/python tools/generate_docs.py .build/pages --one-seed
+	$(MKDOCS) .build/pages/mkdocs.yml
 
 # A run that is there already is not repeated.
 arena: .venv/.engines
@@ -142,7 +148,7 @@ arena: .venv/.engines
 fuzz: check-build
 	cargo run --locked --profile overflow -p penstock-fuzz -- --inputs 200000
 
-verify: test verify-science fuzz lab-test verify-rust verify-frames verify-papers verify-tools wheel deny portable verify-bench verify-cores mutate
+verify: test docs verify-science fuzz lab-test verify-rust verify-frames verify-papers verify-tools wheel deny portable verify-bench verify-cores mutate
 	$(MAKE) -C rtl experiment
 
 # Tests in Python with many seeds, of whole papers, of long theory.

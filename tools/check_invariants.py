@@ -138,7 +138,17 @@ NOT_SEARCHED = ("docs/explanation/decisions", "papers")
 
 def main() -> int:
     """Prints every breach; the exit status says whether there is one."""
-    checks = (dependencies, circles, no_std, unsafe_code, forbidden_names, long_files, banned_phrases, long_ones)
+    checks = (
+        dependencies,
+        circles,
+        no_std,
+        unsafe_code,
+        unit_tests,
+        forbidden_names,
+        long_files,
+        banned_phrases,
+        long_ones,
+    )
     breaches = [breach for check in checks for breach in check()]
     for breach in breaches:
         print(f"invariant: {breach}", file=sys.stderr)
@@ -259,6 +269,21 @@ def unsafe_code() -> list[str]:
             for number, line in enumerate(path.read_text().splitlines(), start=1):
                 if re.search(r"\bunsafe\b", line.split("//")[0]):
                     breaches.append(f"{path.relative_to(ROOT)}:{number}: only cosim/build.rs writes unsafe code")
+    return breaches
+
+
+def unit_tests() -> list[str]:
+    """Libraries compiled twice for no unit tests, or whose manifest says that they have none though they do."""
+    breaches = []
+    for path in sorted((ROOT / "crates").glob("*/Cargo.toml")):
+        if not (path.parent / "src/lib.rs").is_file():
+            continue
+        has = any(
+            re.search(r"^\s*#\[test\]", file.read_text(), re.MULTILINE) for file in path.parent.glob("src/**/*.rs")
+        )
+        if has != tomllib.loads(path.read_text()).get("lib", {}).get("test", True):
+            mend = "has unit tests: delete `test = false`" if has else "has no unit tests: write `test = false` there"
+            breaches.append(f"{path.relative_to(ROOT)}, [lib]: the crate {mend}")
     return breaches
 
 

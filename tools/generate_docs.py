@@ -1,11 +1,14 @@
 """Makes the documentation's source: a copy of docs/ with the parts that the program itself gives.
 
-    python tools/generate_docs.py .build
+    python tools/generate_docs.py .build [--one-seed]
 
 writes .build/docs and .build/mkdocs.yml. In the former, lines such as `{{ commands }}` are replaced, and figures are
 drawn. A page is added for each core (its rtl/NAME/doc/README.md), and for each scheme, with what its folder in
 crates/schemes/src has: page.md, and states.toml for its state diagram and a run. The latter is mkdocs.yml with each
-folder of its navigation replaced by the pages in it.
+folder of its navigation replaced by the pages in it, for a site in site/.
+
+With --one-seed, as `make test` asks, the study of training runs one seed each, and the site is .build/pages/site. It
+shows that all pages can be made, and is not for readers.
 
 Every whole scenario in the pages is read: one that Penstock refuses fails the build. So does a command
 `penstock … --out NAME.svg` (or .png) in a block of shell; its drawing is images/NAME.svg.
@@ -67,7 +70,7 @@ record = {{ arrivals = true }}
 """
 
 
-def main(build: Path) -> None:
+def main(build: Path, *, one_seed: bool) -> None:
     """Writes everything below `build`."""
     docs = build / "docs"
     shutil.rmtree(docs, ignore_errors=True)
@@ -100,7 +103,7 @@ def main(build: Path) -> None:
         **arena(build, docs),
         "cores": cores(),
         "searches": table(HEAD, searches(ROOT / "papers")),
-        **training(ROOT / "papers/training", docs),
+        **training(ROOT / "papers/training", docs, one_seed=one_seed),
         "formats": formats(),
         "managed_objects": managed_objects(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
@@ -125,7 +128,7 @@ def main(build: Path) -> None:
 
     core_pages(docs)
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
-    config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
+    config |= {"docs_dir": "docs", "site_dir": str((build if one_seed else ROOT).resolve() / "site")}
     config["hooks"] = [str(ROOT / hook) for hook in config["hooks"]]
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
@@ -566,4 +569,4 @@ def columns(result: penstock.Result, name: str) -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), one_seed=sys.argv[2:] == ["--one-seed"])

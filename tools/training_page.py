@@ -24,19 +24,20 @@ HEAD = ["Statement", "Expected", "Measured", "Of the seeds", "Test", "Holds"]
 COUNTERS = ["Run", "Time", "Links stopped", "PAUSE frames", "Frames marked", "Notifications", "Cuts", "Longest queue"]
 
 
-def training(paper: Path, docs: Path) -> dict[str, str]:
+def training(paper: Path, docs: Path, *, one_seed: bool) -> dict[str, str]:
     """Return the tables of the page, and draw its figures below `docs`, in images/training.
 
     Args:
         paper: the folder of the study.
         docs: the pages.
+        one_seed: whether figures and counters have one seed instead of all, which takes a fifth of the time.
     """
     parts = {f"training_{figure}": table(HEAD, rows) for figure, rows in claims(paper).items()}
     images = docs / "images/training"
     images.mkdir(parents=True, exist_ok=True)
     counted: list[list[str]] = []
     for figure in load(paper).drawings.entries:
-        found = penstock.reproduce(paper, figure)
+        found = penstock.reproduce(paper, figure, short=one_seed)
         found.plot(paper.name, figure, images / f"{figure}.svg")
         if figure in ("schemes", "neighbour"):
             counted += counters(found)
@@ -78,9 +79,8 @@ def counters(found: penstock.Reproduction) -> Iterable[list[str]]:
     (entry,) = found.papers
     (figure,) = entry.figures
     for name, source in entry.paper.drawings.entries[figure].sources.items():
-        yield counter_row(
-            f"{figure}: {name}", [entry.values[source.run, source.quantity, seed] for seed in source.seeds]
-        )
+        seeds = source.wanted(entry.scope.short).seeds
+        yield counter_row(f"{figure}: {name}", [entry.values[source.run, source.quantity, seed] for seed in seeds])
 
 
 def counter_row(name: str, runs: Sequence[dict[str, Any]]) -> list[str]:

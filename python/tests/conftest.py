@@ -177,7 +177,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that took longer than their tier allows."""
+    """Print the slowest tests beside the budgets of their tiers."""
     tiers.report(terminalreporter)
 
 

@@ -6,6 +6,7 @@ and its module decide.
 
 from collections import defaultdict
 from collections.abc import Callable
+from math import inf
 from typing import NoReturn
 
 import pytest
@@ -14,6 +15,15 @@ TIERS = ("unit", "runs", "science", "machine")
 
 BUDGET_S = {"unit": 1.0, "runs": 10.0}
 """The time that a test of a tier should not exceed, with its fixtures, s. No test fails for it: machines differ."""
+
+ALL_S = 840
+"""The time that all tests of those tiers have together: 7 minutes of two cores, s."""
+
+SLOWEST = 30
+"""How many of the slowest tests are printed, whether over budget or not."""
+
+LEAST_S = 0.2
+"""A test that takes less is not printed, s."""
 
 UNIT = frozenset(
     {
@@ -72,15 +82,26 @@ def refused(does: str) -> Callable[..., NoReturn]:
 
 
 def report(terminal: pytest.TerminalReporter) -> None:
-    """Name the tests that are over the budget of their tier, the slowest first."""
+    """Print the slowest tests beside the budget of their tier, then each other that exceeds it, and the sum of all."""
     took_s: defaultdict[tuple[str, str], float] = defaultdict(float)
     for reports in terminal.stats.values():
         for one in reports:
             if isinstance(one, pytest.TestReport):
-                for tier in BUDGET_S.keys() & one.keywords.keys():
-                    took_s[tier, one.nodeid] += one.duration
-    over = [(seconds, tier, name) for (tier, name), seconds in took_s.items() if seconds > BUDGET_S[tier]]
-    if over:
-        terminal.section("over budget", sep="!", red=True, bold=True)
-    for seconds, tier, name in sorted(over, reverse=True):
-        terminal.write_line(f"{seconds:.1f}s of {BUDGET_S[tier]:g}s  {tier}  {name.partition('@')[0]}")
+                for tier in one.keywords.keys() & set(TIERS):
+                    took_s[one.nodeid.partition("@")[0], tier] += one.duration
+    ranked = sorted(took_s.items(), key=lambda entry: -entry[1])
+    shown = [
+        (name, tier, seconds)
+        for place, ((name, tier), seconds) in enumerate(ranked)
+        if seconds > BUDGET_S.get(tier, inf) or (place < SLOWEST and seconds >= LEAST_S)
+    ]
+    if shown:
+        terminal.section(f"the {SLOWEST} slowest tests, and all over budget", sep="-")
+    for name, tier, seconds in shown:
+        budget_s = BUDGET_S.get(tier)
+        budget = "no budget" if budget_s is None else f"of {budget_s:g} s"
+        over = budget_s is not None and seconds > budget_s
+        terminal.write_line(f"{seconds:6.1f} s {budget:9}  {tier:7}  {name}{'  OVER BUDGET' if over else ''}", red=over)
+    sum_s = sum(seconds for (_, tier), seconds in took_s.items() if tier in BUDGET_S)
+    if shown and sum_s:
+        terminal.write_line(f"{sum_s:6.0f} s of {ALL_S:g} s  {' and '.join(BUDGET_S)} together", red=sum_s > ALL_S)
