@@ -195,16 +195,21 @@ module departure_calendar
   logic                     asks_q;
   logic                     asker_waits_q;
   time_t                    asked_time_q;
+  logic                     asked_past_q;
   logic                     enters_q;
   flow_t                    enters_flow_q;
   departure_t               enters_departure_q;
   number_t                  ahead;
-  logic       [BucketW-1:0] enters_bucket_q;
+  logic                     beyond_q;
+  logic       [BucketW-1:0] enters_bucket;
 
   assign request_ready_o = round_i[5] && asks_q && !moves;
   assign refused_o = request_ready_o && asker_waits_q;
-  // The bucket of its time, or the last one.
+  // The bucket of its time, or the last one; from clock 7 on.
   assign ahead = enters_departure_q.at.clocks[ClocksW-1:ClockW] - bucket_q;
+  assign enters_bucket = beyond_q ? BucketW'(bucket_q) - 1'b1 : BucketW'(
+      enters_departure_q.at.clocks[ClocksW-1:ClockW]
+  );
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -219,12 +224,10 @@ module departure_calendar
   always_ff @(posedge clk_i) begin
     if (round_i[3]) begin
       asker_waits_q <= departure.waits;
-      asked_time_q <= is_past(
-          departure.at.clocks, now_q
-      ) ?
-      '{clocks: now_q, fraction: '0}
-      : departure.at;
+      asked_time_q  <= departure.at;
+      asked_past_q  <= is_past(departure.at.clocks, now_q);
     end
+    if (round_i[4] && asked_past_q) asked_time_q <= '{clocks: now_q, fraction: '0};
     if (round_i[5]) begin
       enters_flow_q <= moves ? present_q.head : request_flow_i;
       enters_departure_q <= '{
@@ -233,11 +236,7 @@ module departure_calendar
           at: moves ? present_time_q : asked_time_q
       };
     end
-    if (round_i[6]) begin
-      if (ahead < number_t'(Buckets))
-        enters_bucket_q <= BucketW'(enters_departure_q.at.clocks[ClocksW-1:ClockW]);
-      else enters_bucket_q <= BucketW'(bucket_q) - 1'b1;
-    end
+    if (round_i[6]) beyond_q <= ahead >= number_t'(Buckets);
   end
 
   // --- Times long past ---------------------------------------------------------------------------
@@ -253,6 +252,8 @@ module departure_calendar
   logic                     bucket_write;
   logic       [BucketW-1:0] bucket_address;
   bucket_t                  bucket_data;
+  logic       [BucketW-1:0] bucket_read;
+  logic                     following_write;
   logic                     enters;
   logic                     departure_write;
   flow_t                    departure_address;
@@ -260,6 +261,8 @@ module departure_calendar
   flow_t                    departure_read;
 
   assign enters = round_i[9] && enters_q;
+  assign bucket_read = round_i[7] ? enters_bucket : BucketW'(bucket_q);
+  assign following_write = enters && bucket.any;
 
   always_comb begin
     bucket_write = clears_i || leaves || enters;
@@ -274,7 +277,7 @@ module departure_calendar
       bucket_data    = '0;
     end
     if (round_i[9]) begin
-      bucket_address = enters_bucket_q;
+      bucket_address = enters_bucket;
       bucket_data = '{
           any: 1'b1,
           head: bucket.any ? bucket.head : enters_flow_q,
@@ -314,7 +317,7 @@ module departure_calendar
       .write_i        (bucket_write),
       .write_address_i(bucket_address),
       .data_i         (bucket_data),
-      .read_address_i (round_i[7] ? enters_bucket_q : BucketW'(bucket_q)),
+      .read_address_i (bucket_read),
       .data_o         (bucket)
   );
 
@@ -324,7 +327,7 @@ module departure_calendar
       .Depth(Flows)
   ) u_following (
       .clk_i,
-      .write_i        (enters && bucket.any),
+      .write_i        (following_write),
       .write_address_i(bucket.tail),
       .data_i         (enters_flow_q),
       .read_address_i (bucket.head),
@@ -381,13 +384,16 @@ module departure_calendar
 
   always_ff @(posedge clk_i) begin
     if (bucket_write) buckets_q[bucket_address] <= bucket_data;
-    bucket_read_q  <= buckets_q[round_i[7]?enters_bucket_q : BucketW'(bucket_q)];
+    bucket_read_q <= bucket_write && bucket_address == bucket_read ?
+        ~buckets_q[bucket_read] : buckets_q[bucket_read];
     bucket_shown_q <= bucket_read_q;
-    if (enters && bucket.any) followings_q[bucket.tail] <= enters_flow_q;
-    following_read_q  <= followings_q[bucket.head];
+    if (following_write) followings_q[bucket.tail] <= enters_flow_q;
+    following_read_q <= following_write && bucket.tail == bucket.head ?
+        ~followings_q[bucket.head] : followings_q[bucket.head];
     following_shown_q <= following_read_q;
     if (departure_write) departures_q[departure_address] <= departure_data;
-    departure_read_q  <= departures_q[departure_read];
+    departure_read_q <= departure_write && departure_address == departure_read ?
+        ~departures_q[departure_read] : departures_q[departure_read];
     departure_shown_q <= departure_read_q;
   end
 
@@ -413,9 +419,9 @@ module departure_calendar
       length_q[BucketW'(bucket_q)] <= length_q[BucketW'(bucket_q)] - 1'b1;
     end else if (enters) begin
       inside_q[enters_flow_q]    <= 1'b1;
-      bucket_of_q[enters_flow_q] <= enters_bucket_q;
-      before_q[enters_flow_q]    <= length_q[enters_bucket_q];
-      length_q[enters_bucket_q]  <= length_q[enters_bucket_q] + 1'b1;
+      bucket_of_q[enters_flow_q] <= enters_bucket;
+      before_q[enters_flow_q]    <= length_q[enters_bucket];
+      length_q[enters_bucket]  <= length_q[enters_bucket] + 1'b1;
     end
   end
 
@@ -550,10 +556,12 @@ module departure_calendar
         assert (past_asks_q);
         if (round_i[2]) assert (departure_read_q == departures_q[request_flow_i]);
         if (round_i[3]) assert (departure_shown_q == departures_q[request_flow_i]);
-        if ((round_i & 10'h030) != '0) begin
-          assert (asker_waits_q == departures_q[request_flow_i].waits);
-          assert (asked_time_q.clocks - now_q < clocks_t'(1) << 29);
+        if ((round_i & 10'h030) != '0) assert (asker_waits_q == departures_q[request_flow_i].waits);
+        if (round_i[4]) begin
+          assert (asked_past_q == is_past(asked_time_q.clocks, now_q));
+          assert (asked_time_q.clocks - now_q + (clocks_t'(1) << 29) < clocks_t'(1) << 30);
         end
+        if (round_i[5]) assert (asked_time_q.clocks - now_q < clocks_t'(1) << 29);
       end
       if ((round_i & 10'h1c0) != '0 && goes_q) assert (departures_q[present_q.head].waits);
       if ((round_i & 10'h3c0) != '0 && enters_q) assert (enters_departure_q.waits);
@@ -561,11 +569,11 @@ module departure_calendar
         assert (not_behind(enters_departure_q.at.clocks[ClocksW-1:ClockW], bucket_q));
         if (!round_i[6]) begin
           assert (
-              not_behind(enters_departure_q.at.clocks[ClocksW-1:ClockW], turn_of(enters_bucket_q)));
+              not_behind(enters_departure_q.at.clocks[ClocksW-1:ClockW], turn_of(enters_bucket)));
         end
       end
-      if (round_i[8]) assert (bucket_read_q == buckets_q[enters_bucket_q]);
-      if (round_i[9]) assert (bucket_shown_q == buckets_q[enters_bucket_q]);
+      if (round_i[8]) assert (bucket_read_q == buckets_q[enters_bucket]);
+      if (round_i[9]) assert (bucket_shown_q == buckets_q[enters_bucket]);
 
       if (advances) assert (length_q[BucketW'(bucket_q)] == '0);
       if (goes)

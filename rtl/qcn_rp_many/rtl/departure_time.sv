@@ -21,20 +21,30 @@ module departure_time
   localparam int unsigned HalfW = GapW / 2;
   localparam int unsigned LineW = FrameW + 1;
 
-  // Two products of 17 × 18 bits: a hardware multiplier each.
+  // Two products of 17 × 18 bits: a hardware multiplier each, behind registers that have nothing else to be near to.
   logic  [      LineW-1:0] octets_q;
+  logic  [      LineW-1:0] factor_q;
   gap_t                    gap_q;
+  gap_t                    gap_factor_q;
   logic  [LineW+HalfW-1:0] low_q;
   logic  [LineW+HalfW-1:0] high_q;
-  time_t                   product_q;
+  // The three to be added are made two first, without carries.
+  time_t                   low;
+  time_t                   high;
+  time_t                   carries;
+
+  assign low     = TimeW'(low_q);
+  assign high    = TimeW'(high_q) << HalfW;
+  assign carries = (time_i & low) | (time_i & high) | (low & high);
 
   always_ff @(posedge clk_i) begin
-    octets_q  <= LineW'(octets_i) + LineW'(LineOctets);
-    gap_q     <= gap_i;
-    low_q     <= octets_q * gap_q[HalfW-1:0];
-    high_q    <= octets_q * gap_q[GapW-1:HalfW];
-    product_q <= (TimeW'(high_q) << HalfW) + TimeW'(low_q);
-    next_o    <= time_i + product_q;
+    octets_q     <= LineW'(octets_i) + LineW'(LineOctets);
+    gap_q        <= gap_i;
+    factor_q     <= octets_q;
+    gap_factor_q <= gap_q;
+    low_q        <= factor_q * gap_factor_q[HalfW-1:0];
+    high_q       <= factor_q * gap_factor_q[GapW-1:HalfW];
+    next_o       <= (time_i ^ low ^ high) + (carries << 1);
   end
 endmodule
 

@@ -3,7 +3,8 @@
 // Finds the flow that a message is for: by the flow identifier of its CN-TAG, which counts the flows from 0 on (802.1Qau: the reaction
 // point chose it). A message without one, or with one beyond the flows, is for the flow with its destination in a table.
 //
-// Of flows with the same address the one with the lowest number is found. A message for none is taken and counted.
+// Of flows with the same address the one with the lowest number is found. A message for none is taken and counted. An address may be
+// written at any time; it counts from the search on that comes to it then.
 //
 // Latency: a clock by the identifier; by the address one for each flow up to the one that is found, and 5; a clock after its flow
 // has taken it a message is done. Behind a reset the table is cleared first, an entry a clock.
@@ -64,9 +65,18 @@ module flow_lookup #(
   logic   [FlowW:0] fits_number_q;
   logic             fits_q;
   entry_t           entry;
+  entry_t           written;
+  entry_t           sought;
+  // What is written to the entry that is read stands for it, for the memory does not say what it reads then.
+  logic   [    1:0] hit_q;
+  logic   [    1:0] written_fits_q;
+  logic             entry_fits;
   logic             by_identifier;
   logic             unknown;
 
+  assign written = '{used: write_used_i, mac: write_mac_i};
+  assign sought = '{used: 1'b1, mac: destination_i};
+  assign entry_fits = hit_q[1] ? written_fits_q[1] : entry == sought;
   assign by_identifier = cn_tagged_i && 32'(identifier_i) < Flows;
   assign ready_o = state_q != StClear;
   assign message_ready_o = state_q == StDone;
@@ -98,7 +108,9 @@ module flow_lookup #(
 
   // Entry n is read while read_q is n; fits_q is of it while read_q is n + 3, and fits_number_q is n + 1.
   always_ff @(posedge clk_i) begin
-    fits_q <= state_q == StSearch && read_q > (FlowW + 1)'(1'b1) && entry == {1'b1, destination_i};
+    hit_q <= {hit_q[0], write_i && write_flow_i == read_q[FlowW-1:0]};
+    written_fits_q <= {written_fits_q[0], written == sought};
+    fits_q <= state_q == StSearch && read_q > (FlowW + 1)'(1'b1) && entry_fits;
     fits_number_q <= read_q - 1'b1;
     if (state_q == StIdle) signal_flow_o <= identifier_i[FlowW-1:0];
     else if (state_q == StSearch) signal_flow_o <= FlowW'(fits_number_q - 1'b1);
@@ -111,7 +123,7 @@ module flow_lookup #(
       .clk_i,
       .write_i        (write_i || state_q == StClear),
       .write_address_i(state_q == StClear ? read_q[FlowW-1:0] : write_flow_i),
-      .data_i         (state_q == StClear ? '0 : {write_used_i, write_mac_i}),
+      .data_i         (state_q == StClear ? '0 : written),
       .read_address_i (read_q[FlowW-1:0]),
       .data_o         (entry)
   );

@@ -359,6 +359,7 @@ module qcn_flows
   logic                 overflows_q;
   logic [          5:0] bits_remaining_q;
   logic                 fits;
+  logic                 rounds_up_q;
   gap_t                 gap_q;
 
   assign rest = {rest_q, dividend_q[DividendW-1]};
@@ -378,8 +379,9 @@ module qcn_flows
       overflows_q      <= overflows_q || quotient_q[GapW-1];
       bits_remaining_q <= bits_remaining_q - 1'b1;
     end
+    rounds_up_q <= rest_q != '0 && quotient_q != '1;
     if (overflows_q) gap_q <= '1;
-    else gap_q <= quotient_q + GapW'(rest_q != '0 && quotient_q != '1);
+    else gap_q <= quotient_q + GapW'(rounds_up_q);
   end
 
   // --- The cycles that begin -------------------------------------------------------------------------
