@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Watched
 from playwright.sync_api import Page, expect
-from test_controls import wait_for_ms
+from test_controls import now_ms, wait_for_ms
 
 FIRST = "#gallery=baseline/ten-gig"
 FILL = "() => [...document.querySelectorAll('.fill')].map((bar) => bar.getAttribute('height'))"
@@ -22,10 +22,6 @@ def to(lab: Watched, part: float) -> None:
         "(line, part) => { line.value = part; line.dispatchEvent(new Event('input')); }",
         part,
     )
-
-
-def clock_ms(lab: Watched) -> float:
-    return float((lab.page.locator("#clock").text_content() or "").removesuffix(" ms"))
 
 
 def test_the_past_is_shown_again_where_the_line_of_time_is_put(lab: Watched) -> None:
@@ -63,7 +59,7 @@ def test_a_replay_goes_on_as_the_run(lab: Watched) -> None:
     lab.page.locator("#play").click()
     expect(lab.page.locator("#play")).to_have_text("Play")
     # The keys of the line: a sample back. The engine has simulated more.
-    stands = clock_ms(lab)
+    stands = now_ms(lab)
     lab.page.locator("#timeline").press("ArrowLeft")
     expect(lab.page.locator("#clock")).to_have_text(
         f"{stands - 0.5:.3f} ms", timeout=10_000
