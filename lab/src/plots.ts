@@ -134,7 +134,7 @@ class Plot {
           y: { range: () => [0, this.top()] },
         },
         axes: [
-          { ...axis, values: (_plot, ticks, _axis, _space, apart) => ticks.map((tick) => `${short(tick, tick, apart)}s`), size: 26 * ink(), gap: 2, space: 50 * ink() },
+          { ...axis, values: (_plot, ticks, _axis, _space, apart) => ticks.map((tick) => `${short(tick, tick, apart)}s`), size: 30 * ink(), gap: 6, space: 50 * ink() },
           { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52 * ink(), space: 26 * ink() },
         ],
         series: [

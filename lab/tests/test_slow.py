@@ -30,14 +30,14 @@ def times_ms(lab: Watched, plot: int) -> list[float]:
 def test_plots_of_a_slow_run_have_points_between_samples(lab: Watched) -> None:
     lab.open(FIRST)
     set_off(lab, "0.0001")
-    # A sample each 0.5 ms: the one at the start is the only one.
     wait_for_ms(lab, 0.3)
     stands = pause(lab)
-    assert 0.3 <= stands < 0.5
     for plot in (0, 1, 2):
         found = times_ms(lab, plot)
         assert found == sorted(found)
-        assert len(set(found)) > 15, found
+        # There is a sample each 0.5 ms.
+        between = {own for own in found if abs(2 * own - round(2 * own)) > 0.01}
+        assert len(between) > 15, found
         assert found[-1] <= stands + 0.001
     # A quicker run has its samples, and all of them.
     lab.page.locator("#speed").select_option("0.1")
@@ -63,20 +63,29 @@ def test_of_a_long_run_some_samples_are_drawn_and_it_goes_on(lab: Watched) -> No
     lab.open(FIRST)
     text = (SCENARIOS / "baseline/ten-gig.toml").read_text()
     assert 'duration = "500 ms"' in text
+    fine = 'duration = "8 s"\nrecord.interval = "10 us"'
     lab.tab("scenario")
-    lab.page.locator("#text").fill(
-        text.replace('duration = "500 ms"', 'duration = "500 s"')
-    )
+    lab.page.locator("#text").fill(text.replace('duration = "500 ms"', fine))
     lab.page.locator("#apply").click()
     note = lab.page.locator(".note")
     expect(note).to_contain_text("The run is long: of")
     every = re.search(r"of (\d+) samples one is drawn", note.text_content() or "")
     assert every is not None and int(every[1]) > 1
-    expect(lab.page.locator("#message")).to_be_hidden()
     lab.page.locator("#step").click()
-    expect(lab.page.locator("#clock")).to_have_text(f"{0.5 * int(every[1]):.3f} ms")
+    expect(lab.page.locator("#clock")).to_have_text(f"{0.01 * int(every[1]):.3f} ms")
+
+
+def test_a_run_of_minutes_goes_on(lab: Watched) -> None:
+    lab.open(FIRST)
+    text = (SCENARIOS / "baseline/ten-gig.toml").read_text()
+    lab.tab("scenario")
+    lab.page.locator("#text").fill(
+        text.replace('duration = "500 ms"', 'duration = "500 s"')
+    )
+    lab.page.locator("#apply").click()
     # It goes beyond the second in which the clock changes its unit.
     lab.page.locator("#speed").select_option("10")
     lab.page.locator("#play").click()
     expect(lab.page.locator("#clock")).to_have_text(re.compile(r"^\d+\.\d{6} s$"))
     assert pause(lab) > 1000
+    expect(lab.page.locator("#message")).to_be_hidden()
