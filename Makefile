@@ -265,6 +265,7 @@ engine-c: check-build
 # The page: the engine as WebAssembly, the JavaScript around it, TypeScript in one file. Nothing else needs Node.
 LAB_PAGE := python/penstock/lab/page
 LAB_TABLES := .build/lab/theory
+LAB_DRAWN := .build/lab/thumbnails.json
 LAB_WASM := target/wasm32-unknown-unknown/web/penstock_web.wasm
 LAB_SOURCES := $(filter-out %.d.ts,$(wildcard lab/src/*)) lab/build.mjs lab/index.html lab/icon.svg lab/gallery.json $(wildcard lab/lessons/*.json) $(wildcard examples/foreign/*.py)
 
@@ -286,8 +287,13 @@ $(LAB_TABLES)/.made: tools/lab_tables.py lab/gallery.json $(wildcard python/pens
 	$(BIN)/python tools/lab_tables.py $(LAB_TABLES)
 	@touch $@
 
-$(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(LAB_TABLES)/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
-	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE) ../$(LAB_TABLES)
+# Each scenario of the gallery as a small picture: half a minute of runs.
+$(LAB_DRAWN): lab/thumbnails.mjs lab/src/layout.ts lab/gallery.json lab/generated/engine.js lab/node_modules/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
+	mkdir -p $(@D)
+	node lab/thumbnails.mjs $@
+
+$(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(LAB_TABLES)/.made $(LAB_DRAWN) $(wildcard scenarios/*.toml scenarios/*/*.toml)
+	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE) ../$(LAB_TABLES) ../$(LAB_DRAWN)
 	@touch $@
 
 # Where the crates run besides: without a standard library, with the oldest Rust that Cargo.toml names, in a page that gives

@@ -1,5 +1,6 @@
-// Builds the page into one folder: `node build.mjs FOLDER TABLES`. The engine is in generated/, where lab/bindgen has put it; the
-// tables of the theory are where tools/lab_tables.py has put them.
+// Builds the page into one folder: `node build.mjs FOLDER TABLES THUMBNAILS`. The engine is in generated/, where lab/bindgen has put it; the
+// tables of the theory are where tools/lab_tables.py has put them, and
+// the drawings of scenarios those of thumbnails.mjs.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,9 +9,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [out, tables] = process.argv.slice(2);
-if (!out || !tables) {
-  console.error("usage: node build.mjs FOLDER TABLES");
+const [out, tables, drawn] = process.argv.slice(2);
+if (!out || !tables || !drawn) {
+  console.error("usage: node build.mjs FOLDER TABLES THUMBNAILS");
   process.exit(2);
 }
 const settings = { bundle: true, minify: true, format: "esm", target: "es2022", outdir: out, absWorkingDir: here, logLevel: "warning" };
@@ -50,7 +51,8 @@ const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map
   return { ...entry, question: found[1], scheme: scheme[1] };
 });
 writeFileSync(join(out, "gallery.json"), `${JSON.stringify(gallery, null, 1)}\n`);
-files.push("gallery.json");
+cpSync(drawn, join(out, "thumbnails.json"));
+files.push("gallery.json", "thumbnails.json");
 
 /** Lessons in the order of their files' names. Their scenarios are in the gallery. */
 const known = new Set(gallery.map(({ scenario }) => scenario));

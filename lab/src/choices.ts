@@ -1,13 +1,12 @@
 /** Fills the lists from which a reader chooses. */
 
 import { comparisons } from "./job";
-import { byId, type Entry } from "./page";
+import { byId } from "./page";
 import type { Scheme } from "./protocol";
 import { SPEEDS } from "./words";
 
-export function fill(schemes: Scheme[], gallery: Entry[]): void {
+export function fill(schemes: Scheme[]): void {
   const option = (value: string, text: string) => new Option(text, value);
-  byId<HTMLSelectElement>("gallery").append(...gallery.map(({ scenario, title }) => option(scenario, title)), option("", "a scenario of your own"));
   const names = schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
   byId("scheme").append(...names.map((name) => name.cloneNode(true)));
   byId("compare").append(...names, comparisons());

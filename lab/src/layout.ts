@@ -3,10 +3,29 @@
 import type { Point } from "./frames";
 import type { Plan } from "./protocol";
 
+/** A node's place, the radius of a host's circle, and where its name stands; null, where names are too close. */
+export interface Place extends Point {
+  radius: number;
+  name: "in" | "below" | "left" | "right" | null;
+}
+
 export interface Layout {
   height: number;
-  places: Map<string, Point>;
+  places: Map<string, Place>;
 }
+
+/** The circle of a host that has room, and the widest name that fits into it. */
+const RADIUS = 9;
+const WIDE = 18;
+
+/** Whether a name fits into a circle; capital letters are wider. */
+const fits = (name: string) => [...name].reduce((sum, letter) => sum + (/[A-Z]/.test(letter) ? 7 : 5.8), 0) <= WIDE;
+
+/** A place with room for its name: in a switch, in a circle if it is short. */
+const roomy = (at: Point, name: string, plan: Plan): Place => {
+  const isHost = plan.nodes.some((own) => own.name === name && own.kind === "host");
+  return { ...at, radius: RADIUS, name: isHost && !fits(name) ? "below" : "in" };
+};
 
 /** How often the columns are ordered by their neighbours. */
 const SWEEPS = 8;
@@ -16,44 +35,52 @@ const INNER = { x: 0.24, y: 0.26 };
 const OUTER = { x: 0.42, y: 0.44 };
 
 export function layout(plan: Plan, width: number): Layout {
-  // Without listed flows there is no direction: hosts stand below their switches.
-  const floors = plan.flows.length === 0 ? tiers(plan) : null;
-  if (floors) return onFloors(floors, width);
-  const columns = layers(plan);
-  return columns ? inColumns(columns, width) : aroundRing(plan, width);
+  const columns = plan.flows.length === 0 ? null : layers(plan);
+  if (columns) return inColumns(columns, plan, width);
+  // Without listed flows, or with flows in all directions, hosts stand below their switches, and these below others.
+  const floors = tiers(plan);
+  return floors && (plan.flows.length === 0 || floors.length > 2) ? onFloors(floors, plan, width) : aroundRing(plan, width);
 }
 
-/** Between two nodes of a column, where there is room, and at the least; between those that stand beside one another; above the first. */
+/** Between two nodes of a column, where there is room; from this on a name fits into a circle, and from this on beside one. */
 const APART = 30;
-const CLOSE = 20;
-const ASIDE = 32;
-const EDGE = 8;
+const ROOMY = 21;
+const TALL = 11;
 const TALLEST = 460;
+const EDGE = 6;
+/** The part of the space between two hosts that a circle takes, at the most. */
+const CIRCLE = 0.43;
 
-function inColumns(columns: string[][], width: number): Layout {
+function inColumns(columns: string[][], plan: Plan, width: number): Layout {
   const rows = Math.max(...columns.map((column) => column.length), 1);
   const height = Math.min(TALLEST, Math.max(150, rows * APART));
-  const places = new Map<string, Point>();
+  const places = new Map<string, Place>();
+  const switches = new Set(plan.nodes.flatMap(({ name, kind }) => (kind === "switch" ? [name] : [])));
   columns.forEach((column, i) => {
     const x = columns.length === 1 ? width / 2 : 60 + (i * (width - 120)) / (columns.length - 1);
-    const edge = height < CLOSE * column.length ? EDGE : 0;
-    const step = (height - 2 * edge) / column.length;
-    // Nodes a row, at least: with fewer, circles of neighbouring rows overlap.
-    const beside = Math.ceil(CLOSE / step);
-    column.forEach((name, j) => places.set(name, { x: x + ((j % beside) - (beside - 1) / 2) * ASIDE, y: edge + (j + 0.5) * step }));
+    const side = i === 0 ? "left" : i === columns.length - 1 ? "right" : "below";
+    const step = (height - 2 * EDGE) / column.length;
+    const radius = Math.min(RADIUS, CIRCLE * step);
+    // Names that are too close together are left out between others.
+    const every = Math.ceil(TALL / step);
+    column.forEach((name, j) => {
+      const isInside = switches.has(name) || (fits(name) && step >= ROOMY);
+      const beside = j % every === 0 ? side : null;
+      places.set(name, { x, y: EDGE + (j + 0.5) * step, radius, name: isInside ? "in" : beside });
+    });
   });
   return { height, places };
 }
 
 /** The floors of a building: how far above each other, and the most nodes side by side. */
-const FLOOR = 105;
+const FLOOR = 120;
 const ROOF = 26;
 const MOST_ASIDE = 32;
 
-function onFloors(floors: string[][], width: number): Layout {
-  const places = new Map<string, Point>();
+function onFloors(floors: string[][], plan: Plan, width: number): Layout {
+  const places = new Map<string, Place>();
   [...floors].reverse().forEach((floor, i) => {
-    floor.forEach((name, j) => places.set(name, { x: ((j + 0.5) * width) / floor.length, y: ROOF + i * FLOOR }));
+    floor.forEach((name, j) => places.set(name, roomy({ x: ((j + 0.5) * width) / floor.length, y: ROOF + i * FLOOR }, name, plan)));
   });
   return { height: 2 * ROOF + (floors.length - 1) * FLOOR, places };
 }
@@ -82,16 +109,17 @@ function aroundRing(plan: Plan, width: number): Layout {
     if (to === undefined) groups.set(name, []);
     else groups.get(to)?.push(name);
   }
-  const places = new Map<string, Point>();
+  const places = new Map<string, Place>();
   const put = (name: string, turn: number, part: Point) => {
     const angle = 2 * Math.PI * (turn - 0.25);
-    places.set(name, { x: width * (0.5 + part.x * Math.cos(angle)), y: RING * (0.5 + part.y * Math.sin(angle)) });
+    places.set(name, roomy({ x: width * (0.5 + part.x * Math.cos(angle)), y: RING * (0.5 + part.y * Math.sin(angle)) }, name, plan));
   };
   for (const [i, [name, hosts]] of [...groups].entries()) {
     put(name, i / groups.size, INNER);
     hosts.forEach((host, j) => put(host, (i + (j + 0.5) / hosts.length - 0.5) / groups.size, OUTER));
   }
-  return { height: RING, places };
+  // The drawing ends below the lowest node.
+  return { height: Math.max(...[...places.values()].map(({ y }) => y)) + APART, places };
 }
 
 /** The nodes at both ends of a link; the number of a parallel one is no part of a name. */

@@ -6,6 +6,7 @@ import { Address } from "./address";
 import { Background } from "./background";
 import { fill } from "./choices";
 import { Parameters } from "./controls";
+import { Drawer } from "./drawer";
 import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
 import { listenToExports } from "./exports";
@@ -59,6 +60,7 @@ class Lab {
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
   private readonly editor = new Editor(byId("text"), byId("lines"), byId("mistake"), byId("apply"));
+  private readonly drawer = new Drawer(byId("gallery"), byId("drawer"), (scenario) => void this.choose(scenario));
   private readonly own: OwnScheme;
   private readonly parameters: Parameters;
   private readonly background: Background;
@@ -111,7 +113,8 @@ class Lab {
     if (this.schemes.length > 0) return;
     this.schemes = schemes;
     [this.gallery, this.lessons] = await this.lists;
-    fill(this.schemes, this.gallery);
+    fill(this.schemes);
+    this.drawer.fill(this.gallery);
     this.tour.fill(this.lessons);
     await this.arrive();
     window.addEventListener("hashchange", () => {
@@ -188,7 +191,7 @@ class Lab {
     if (this.state.view === null || !plan.queues.includes(this.state.view)) this.state.view = firstQueue(plan);
     if (!plan.links.some(({ name }) => name === this.state.link)) this.state.link = null;
     this.ended = false;
-    this.timeline.open(plan);
+    this.timeline.open(plan.duration_s, plan.interval_s * (all[0]?.every ?? 1));
     this.label();
     for (const view of this.views) view.close();
     const port = this.state.view;
@@ -218,8 +221,7 @@ class Lab {
     this.answer();
     document.title = `${plan.name}: Penstock's laboratory`;
     this.editor.show(this.state.text);
-    const entry = this.gallery.find(({ question }) => question === plan.question);
-    byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
+    this.drawer.show(this.gallery.find(({ question }) => question === plan.question));
     byId<HTMLSelectElement>("scheme").value = this.own.location(plan.scheme);
     showCompared(byId("compare"), this.state.compare);
     byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
@@ -368,7 +370,7 @@ class Lab {
     const alone = this.views.length === 0;
     if (alone) {
       this.state = state;
-      byId<HTMLSelectElement>("gallery").value = "";
+      this.drawer.show(undefined);
       byId<HTMLSelectElement>("compare").value = state.compare ?? "";
       showTab("scenario");
       this.editor.focus();
@@ -486,7 +488,7 @@ class Lab {
     const [view] = this.views;
     if (!view) return;
     this.paused();
-    const next_s = this.now() + view.series.plan.interval_s;
+    const next_s = this.now() + view.series.interval_s;
     if (this.timeline.shown_s === null) this.engine.step(next_s);
     else this.seek(next_s);
   }
@@ -548,7 +550,6 @@ class Lab {
   private listen(): void {
     const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
     const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
-    on("gallery", "change", () => value("gallery") && void this.choose(value("gallery")));
     on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
     on("compare", "change", () => this.open({ ...(this.pending ?? this.state), compare: value("compare") || null }, this.playing ? this.state.speed : null));
     on("play", "click", () => this.toggle());

@@ -1,11 +1,11 @@
 /** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that return, pauses, drops, broken links. */
 
 import { beside, Frames, type Point, SHAPES } from "./frames";
-import { layout } from "./layout";
+import { SIGN, type Stood, stand, UPRIGHT } from "./gauges";
+import { layout, type Place } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
 import type { Series } from "./series";
-import type { QueuesColumn } from "./types";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** Larger networks are not drawn. */
@@ -14,10 +14,10 @@ const WIDTH = 640;
 /** How long a notification is shown on a link, ms of the wall clock, and how many at a time. */
 const FLIGHT_MS = 250;
 const MOST_FLIGHTS = 24;
-/** Half the width and height of the drawing of a queue, and how far it stands from its switch. */
-const GAUGE = { x: 7, y: 17, near: 34, far: 46 };
-/** Longer names stand below their node. */
-const SHORT_NAME = 3;
+/** Where a name stands: beside its circle, below it, or in the middle of its node. */
+const BESIDE = 4;
+const BELOW = 19;
+const MIDDLE = 3.5;
 
 /** The signs of the drawing, for its legend. */
 const LEGEND: [string, string][] = [
@@ -37,7 +37,7 @@ function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Reco
 interface Gauge {
   queue: number;
   link: string;
-  at: Point;
+  stood: Stood;
   bar: SVGRectElement;
   box: SVGRectElement;
   /** The signs of a stop and of a loss. */
@@ -49,8 +49,6 @@ interface Gauge {
 /** A link that is used less than this, or from here on, is drawn as idle, or as full. */
 const IDLE = 0.02;
 const FULL = 0.97;
-/** Samples whose mean is drawn as a load. */
-const SMOOTHED = 32;
 /** The width of a full link, and how far beside its line the load of a direction is drawn. */
 const THICK = 5;
 const ASIDE = 3.5;
@@ -68,9 +66,12 @@ interface Cable {
   links: string[];
 }
 
+/** Half the width and the height of a switch, with its name. */
+const halfOf = (name: string): Point => ({ x: Math.max(16, 3 * name.length + 2), y: 11 });
+
 export class NetworkView {
   readonly svg: SVGSVGElement;
-  private readonly places: Map<string, Point>;
+  private readonly places: Map<string, Place>;
   private readonly gauges: Gauge[] = [];
   private readonly flights: { dot: SVGPathElement; way: Point[]; started: number }[] = [];
   private readonly sky: SVGGElement;
@@ -86,7 +87,7 @@ export class NetworkView {
   ) {
     const { plan } = series;
     const large = plan.nodes.length > MOST_NODES;
-    const { height, places } = large ? { height: 150, places: new Map<string, Point>() } : layout(plan, WIDTH);
+    const { height, places } = large ? { height: 150, places: new Map<string, Place>() } : layout(plan, WIDTH);
     this.places = places;
     this.svg = element("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `The network: ${plan.nodes.length} nodes` });
     this.svg.classList.add("network");
@@ -100,7 +101,7 @@ export class NetworkView {
     }
     this.drawLinks(plan);
     this.drawNodes(plan);
-    plan.queues.forEach((link, queue) => this.drawGauge(plan, link, queue, choose));
+    this.drawGauges(plan, choose);
     this.svg.append(this.sky);
     this.frames = new Frames(this.sky, plan, series.description.frame_kinds, (name) => this.places.get(name));
   }
@@ -136,40 +137,51 @@ export class NetworkView {
 
   private drawNodes(plan: Plan): void {
     for (const { name, kind } of plan.nodes) {
-      const { x, y } = this.at(name);
+      const { x, y, radius, name: side } = this.places.get(name) ?? { x: 0, y: 0, radius: 0, name: null };
       const flow = plan.flows.findIndex((own) => own.source === name);
-      const half = Math.max(16, 3 * name.length + 2);
+      const half = halfOf(name);
       const shape =
         kind === "switch"
-          ? element("rect", { x: x - half, y: y - 11, width: 2 * half, height: 22, rx: 4, class: "node" })
-          : element("circle", { cx: x, cy: y, r: 9, class: "node" });
+          ? element("rect", { x: x - half.x, y: y - half.y, width: 2 * half.x, height: 2 * half.y, rx: 4, class: "node" })
+          : element("circle", { cx: x, cy: y, r: radius, class: "node" });
       if (flow >= 0) shape.style.stroke = flowColour(flow);
-      const below = name.length > SHORT_NAME && kind === "host";
-      const text = element("text", { x, y: y + (below ? 19 : 3.5), "text-anchor": "middle", class: "name" });
-      text.textContent = name;
+      const aside = side === "left" ? -1 : side === "right" ? 1 : 0;
+      const anchor = { left: "end", right: "start" }[side as string] ?? "middle";
+      const text = element("text", { x: x + aside * (radius + BESIDE), y: y + (side === "below" ? BELOW : MIDDLE), "text-anchor": anchor, class: "name" });
+      text.textContent = side === null ? "" : name;
+      const title = element("title", {});
+      title.textContent = name;
+      shape.append(title);
       shape.dataset["node"] = name;
       this.svg.append(shape, text);
     }
   }
 
-  /** A queue stands at its port; farther along its link where another one stands there. */
-  private drawGauge(plan: Plan, link: string, queue: number, choose: (port: string) => void): void {
-    const known = plan.links.find(({ name }) => name === link);
-    const [from, to] = [known?.node ?? "", known?.peer ?? ""];
-    const fromSwitch = plan.nodes.find(({ name }) => name === from)?.kind === "switch";
-    const full = known?.buffer_octets ?? (known?.buffer_frames ?? 0) * 1500;
-    if (!fromSwitch || full === 0 || this.gauges.some((gauge) => gauge.link === link)) return;
-    const [a, b] = [this.at(from), this.at(to)];
-    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-    const spot = (along: number): Point => ({ x: a.x + ((b.x - a.x) * along) / length, y: a.y + ((b.y - a.y) * along) / length });
-    const isFree = (at: Point) => this.gauges.every(({ at: own }) => Math.abs(own.x - at.x) > 2 * GAUGE.x + 2 || Math.abs(own.y - at.y) > 2 * GAUGE.y + 2);
-    let along = Math.min(GAUGE.far, Math.max(GAUGE.near, length / 3));
-    while (!isFree(spot(along)) && along + GAUGE.near < length) along += 6;
-    const at = spot(along);
-    const { x, y } = at;
-    const box = element("rect", { x: x - GAUGE.x, y: y - GAUGE.y, width: 2 * GAUGE.x, height: 2 * GAUGE.y, class: "queue" });
-    const bar = element("rect", { x: x - GAUGE.x, y: y + GAUGE.y, width: 2 * GAUGE.x, height: 0, class: "fill" });
-    const sign = (kind: string, d: string) => element("path", { d, class: `sign ${kind}`, transform: `translate(${x} ${y - GAUGE.y - 8})`, visibility: "hidden" });
+  /** The queues of switches, each once, on the lines of their links. */
+  private drawGauges(plan: Plan, choose: (port: string) => void): void {
+    const switches = new Set(plan.nodes.flatMap(({ name, kind }) => (kind === "switch" ? [name] : [])));
+    const wanted = plan.queues.flatMap((name, queue) => {
+      const link = plan.links.find((own) => own.name === name);
+      const full = link?.buffer_octets ?? (link?.buffer_frames ?? 0) * 1500;
+      if (!link || !switches.has(link.node) || full === 0 || plan.queues.indexOf(name) < queue) return [];
+      return [{ name, queue, full, from: this.at(link.node), to: this.at(link.peer) }];
+    });
+    const nodes = [...this.places].map(([name, at]) => ({ at, half: switches.has(name) ? halfOf(name) : { x: at.radius, y: at.radius } }));
+    const lines = [...new Set(plan.links.map(({ node, peer }) => [node, peer].sort().join(" ")))].map((pair) => pair.split(" ").map((name) => this.at(name)) as [Point, Point]);
+    const stood = stand(wanted, nodes, lines);
+    for (const [i, { name, queue, full }] of wanted.entries()) {
+      const own = stood[i];
+      if (own) this.drawGauge(name, queue, full, own, choose);
+    }
+  }
+
+  private drawGauge(link: string, queue: number, full: number, stood: Stood, choose: (port: string) => void): void {
+    const { at, half } = stood;
+    const box = element("rect", { x: at.x - half.x, y: at.y - half.y, width: 2 * half.x, height: 2 * half.y, class: "queue" });
+    const bar = element("rect", { x: at.x - half.x, y: at.y - half.y, width: 2 * half.x, height: 2 * half.y, class: "fill" });
+    // A sign stands above a bar, and at the right of a flat one.
+    const spot = half === UPRIGHT ? { x: at.x, y: at.y - half.y - SIGN / 2 } : { x: at.x + half.x + SIGN / 2, y: at.y };
+    const sign = (kind: string, d: string) => element("path", { d, class: `sign ${kind}`, transform: `translate(${spot.x} ${spot.y})`, visibility: "hidden" });
     const signs = { stopped: sign("stopped", SHAPES["pause"] ?? ""), dropped: sign("dropped", "M-4,-4L4,4M-4,4L4,-4") };
     const title = element("title", {});
     const group = element("g", { tabindex: 0, role: "button", "aria-label": `Show the queue of ${link}`, "data-queue": link });
@@ -181,7 +193,7 @@ export class NetworkView {
       choose(link);
     });
     this.svg.append(group);
-    this.gauges.push({ queue, link, at, bar, box, signs, full, title });
+    this.gauges.push({ queue, link, stood, bar, box, signs, full, title });
   }
 
   /** Takes frames that have left links, as the engine reports them. */
@@ -189,31 +201,31 @@ export class NetworkView {
     this.frames?.add(frames, this.series.description.frame_columns.length);
   }
 
-  /** Draws the state of the last sample, and the frames on their lines of a run at `speed` simulated seconds a second. */
+  /** Draws the queues, and the frames on their lines of a run at `speed` simulated seconds a second. */
   draw(wall_ms: number, speed: number): void {
-    const { last } = this.series;
-    for (const { queue, link, bar, box, signs, full, title } of this.gauges) {
-      const value = (column: QueuesColumn) => this.series.queue(queue, column)[last] ?? 0;
-      const octets = value("queue_octets");
+    // Where frames are drawn, a bar is as late as they are.
+    const late_s = this.series.shown_s === null ? this.late_s : 0;
+    for (const { queue, link, stood, bar, box, signs, full, title } of this.gauges) {
+      const { octets, paused, dropped: drops } = this.series.queueNow(queue, late_s);
       const part = Math.min(1, octets / full);
-      const bottom = Number(box.getAttribute("y")) + 2 * GAUGE.y;
-      bar.setAttribute("height", (2 * GAUGE.y * part).toFixed(1));
-      bar.setAttribute("y", (bottom - 2 * GAUGE.y * part).toFixed(1));
-      const [paused, drops] = [value("paused_s") > 0, value("frames_dropped") > 0];
+      const { at, half } = stood;
+      if (half === UPRIGHT) {
+        bar.setAttribute("height", (2 * half.y * part).toFixed(1));
+        bar.setAttribute("y", (at.y + half.y - 2 * half.y * part).toFixed(1));
+      } else bar.setAttribute("width", (2 * half.x * part).toFixed(1));
       box.classList.toggle("stopped", paused || drops);
       signs.stopped.setAttribute("visibility", paused ? "visible" : "hidden");
       signs.dropped.setAttribute("visibility", drops && !paused ? "visible" : "hidden");
       title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
     }
     for (const { queue, line } of this.loads) {
-      const recent = this.series.queue(queue, "utilization").slice(Math.max(0, last + 1 - SMOOTHED), last + 1);
-      const use = Math.min(1, recent.reduce((sum, own) => sum + own, 0) / Math.max(1, recent.length));
+      const { use } = this.series.queueNow(queue, late_s);
       line.setAttribute("stroke-width", (THICK * use).toFixed(1));
       line.setAttribute("visibility", use < IDLE ? "hidden" : "visible");
       line.classList.toggle("full", use >= FULL);
     }
     for (const { line, cross, links } of this.cables.values()) {
-      const stopped = links.some((link) => (this.series.queue(this.series.queueAt(link), "paused_s")[last] ?? 0) > 0);
+      const stopped = links.some((link) => this.series.queueNow(this.series.queueAt(link), late_s).paused);
       const down = links.some((link) => this.series.isDown(link, this.series.shown_s ?? this.series.now_s));
       line.classList.toggle("stopped", stopped);
       line.classList.toggle("down", down);

@@ -24,9 +24,10 @@ export async function listed<T>(name: string): Promise<T[]> {
   return (await (await fetch(address(name))).json()) as T[];
 }
 
-/** Does what a key stands for: in the editor of the scenario Ctrl+Enter alone, in that of a scheme the same as "own". Elsewhere the others, unless the reader types or a button takes the key. */
+/** Does what a key stands for: in the editor of the scenario Ctrl+Enter alone, in that of a scheme the same as "own". Elsewhere the others, unless the reader types, a button takes the key, or the drawer is open. */
 export function press(event: KeyboardEvent, acts: Record<string, () => void>): void {
   const { id, tagName } = event.target as HTMLElement;
+  if (document.querySelector("dialog[open]")) return;
   const editor = id === "text" || id === "own-text";
   // A slider takes no text.
   const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(tagName) && (event.target as HTMLInputElement).type !== "range";

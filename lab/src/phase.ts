@@ -4,7 +4,7 @@
  */
 
 import type { Drawing } from "./picture";
-import { colour, short } from "./plots";
+import { colour, quantity, short } from "./plots";
 import type { Series } from "./series";
 import type { Theory } from "./theory";
 
@@ -97,8 +97,11 @@ export class Phase {
     pen.stroke();
     pen.fillStyle = colour("text");
     pen.font = "11px system-ui, sans-serif";
-    pen.fillText(`± ${short(this.most.x)} octets →`, 6, height / 2 - 5);
-    pen.fillText(`± ${short(this.most.y)} bit/s ↑`, width / 2 + 5, 12);
+    // At the edges, where no line of the theory has its name.
+    pen.fillText(`↑ rates above the link's, to ${quantity(this.most.y, "bit/s")}`, width / 2 + 5, 12);
+    pen.textAlign = "right";
+    pen.fillText(`queue above its set point, to ${quantity(this.most.x, "octets")} →`, width - 6, height - 6);
+    pen.textAlign = "left";
     this.drawTheory(pen, place, width, height);
     pen.strokeStyle = colour("accent");
     pen.lineWidth = 0.9;
@@ -114,6 +117,7 @@ export class Phase {
     const last = this.points[this.points.length - 1];
     if (last) {
       const [x, y] = place(last);
+      pen.fillStyle = colour("accent");
       pen.beginPath();
       pen.arc(x, y, 4, 0, 7);
       pen.fill();

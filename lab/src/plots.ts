@@ -4,6 +4,7 @@ import uPlot from "uplot";
 
 import type { Drawing } from "./picture";
 import type { Series } from "./series";
+import type { Span } from "./states";
 import { ends, extremes } from "./thin";
 
 /** Number of flows whose rates are drawn. */
@@ -24,12 +25,13 @@ const TURN = 137.5;
 /** What the plot of rates shows. */
 export type Rates = "throughput" | "allowed";
 
-/** A number with a prefix of the SI, its own or that of the number beside it, for the ticks of an axis. */
-export function short(value: number, beside = value): string {
+/** A number with a prefix of the SI, its own or that of the number beside it, for the ticks of an axis that are so far apart. */
+export function short(value: number, beside = value, apart = value): string {
   const prefixes = ["p", "n", "µ", "m", "", "k", "M", "G", "T"];
   if (value === 0) return "0";
   const step = Math.min(4, Math.max(-4, Math.floor(Math.log10(Math.abs(beside)) / 3 + 1e-9)));
-  return `${Number((value / 10 ** (3 * step)).toPrecision(4))}${prefixes[step + 4] ?? ""}`;
+  const digits = Math.max(4, Math.ceil(Math.log10(Math.abs(value / apart))) + 2);
+  return `${Number((value / 10 ** (3 * step)).toPrecision(Math.min(12, digits)))}${prefixes[step + 4] ?? ""}`;
 }
 
 /** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s"; with the prefix of the quantity beside it. */
@@ -80,6 +82,8 @@ interface Line {
   /** Its name stands at its right end. */
   named?: boolean;
   values(): number[] | number | null;
+  /** The value at a state between samples, by its index. */
+  now(i: number): number | null;
 }
 
 interface Kind {
@@ -101,6 +105,9 @@ class Plot {
   private readonly readout = document.createElement("div");
   /** The largest value that has been seen in each line, and how many of its values have been looked at. */
   private readonly largest: { most: number; seen: number }[];
+  /** The states between samples that are drawn, in place of these. */
+  private span: Span | null = null;
+  private drawn: number[] = [];
 
   constructor(
     private readonly place: HTMLElement,
@@ -123,11 +130,11 @@ class Plot {
         cursor: { y: false, drag: { x: true, y: false }, sync: { key: "laboratory" } },
         padding: [8, MARGIN * ink(), 0, 0],
         scales: {
-          x: { time: false, range: (_plot, low, high) => (low === null || series.time.length < 2 ? [0, series.plan.duration_s] : [low, Math.max(this.last(high), low + series.plan.interval_s)]) },
+          x: { time: false, range: (_plot, low, high) => this.along(low, high) },
           y: { range: () => [0, this.top()] },
         },
         axes: [
-          { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26 * ink(), gap: 2, space: 50 * ink() },
+          { ...axis, values: (_plot, ticks, _axis, _space, apart) => ticks.map((tick) => `${short(tick, tick, apart)}s`), size: 30 * ink(), gap: 6, space: 50 * ink() },
           { ...axis, values: (_plot, values) => values.map((value) => ticks(value)), size: 52 * ink(), space: 26 * ink() },
         ],
         series: [
@@ -156,6 +163,14 @@ class Plot {
     return this.kind.ceiling ?? Math.max(this.kind.floor, 1.08 * this.scales.of(this.kind.name));
   }
 
+  /** The ends of the time axis, for a part of the times that the reader chooses, or all that are drawn. */
+  private along(low: number | null, high: number): [number, number] {
+    const { series, span, drawn } = this;
+    if (span && low === drawn[0] && high === drawn.at(-1)) return [span.from_s, span.to_s];
+    if (low === null || drawn.length < 2) return [0, series.plan.duration_s];
+    return [low, Math.max(this.last(high), low + (span ? 0 : series.interval_s))];
+  }
+
   /** The right end of the time axis: where all is shown, that of the run that has come farthest. */
   private last(high: number): number {
     return high === this.series.time.at(-1) ? Math.max(high, this.scales.of("time")) : high;
@@ -173,7 +188,26 @@ class Plot {
     this.scales.note(this.kind.name, this, Math.max(0, ...this.largest.map(({ most }) => most)));
   }
 
-  draw(): void {
+  draw(speed: number): void {
+    this.span = this.series.span(speed);
+    if (this.span) this.drawStates(this.span);
+    else this.drawSamples();
+  }
+
+  private drawStates({ first }: Span): void {
+    const time = this.series.states.time.slice(first);
+    const data = this.kind.lines.map(({ now }, line) => {
+      const values = time.map((_own, i) => now(first + i));
+      const largest = this.largest[line];
+      if (largest) largest.most = values.reduce<number>((most, own) => Math.max(most, own ?? 0), largest.most);
+      return values;
+    });
+    this.measure();
+    this.drawn = time;
+    this.plot.setData([time, ...data] as uPlot.AlignedData);
+  }
+
+  private drawSamples(): void {
     const { time } = this.series;
     const buckets = Math.ceil(time.length / Math.max(1, Math.ceil((2 * time.length) / MOST_POINTS)));
     const whole = time.length <= MOST_POINTS;
@@ -183,6 +217,7 @@ class Plot {
       if (!Array.isArray(values)) return shown.map(() => values);
       return whole ? values : extremes(values, buckets);
     });
+    this.drawn = shown;
     this.plot.setData([shown, ...data] as uPlot.AlignedData);
   }
 
@@ -232,7 +267,9 @@ class Plot {
       return value === null || value === undefined ? [] : [`${label} ${ticks(value)}`];
     });
     const more = values.length > MOST_NAMES ? " …" : "";
-    this.readout.textContent = `${short(this.plot.data[0][idx] ?? 0)}s: ${values.slice(0, MOST_NAMES).join(", ")}${more}`;
+    const at_s = this.plot.data[0][idx] ?? 0;
+    const apart = this.span ? (this.span.to_s - this.span.from_s) / MOST_POINTS : at_s;
+    this.readout.textContent = `${short(at_s, at_s, apart)}s: ${values.slice(0, MOST_NAMES).join(", ")}${more}`;
   }
 
   /** The plot as text, for those who do not see it. */
@@ -289,6 +326,7 @@ export class Plots {
   readonly hidden: number;
 
   constructor(place: HTMLElement, series: Series, port: string, setPoint: ((at_s: number) => number) | null, rates: Rates, scales: Scales) {
+    const { states } = series;
     const queue = series.queueAt(port);
     const flows = rates === "allowed" ? series.controlled(port) : series.through(port);
     const shown = chosen(flows, series);
@@ -296,21 +334,23 @@ export class Plots {
     const last = (values: number[]) => values[values.length - 1] ?? 0;
     const link = series.plan.links.find(({ name }) => name === port);
     const room = link?.buffer_octets ?? (link?.buffer_frames ?? 0) * 1500;
-    const length: Line = { label: "queue", colour: colour("accent"), values: () => series.queue(queue, "queue_octets") };
+    const length: Line = { label: "queue", colour: colour("accent"), values: () => series.queue(queue, "queue_octets"), now: (i) => states.queue(queue, "queue_octets", i) };
     const point: Line = {
       label: "set point",
       colour: colour("text"),
       dashed: true,
       named: true,
       values: () => (series.plan.parameter_changes.length > 0 ? series.time.map(setPoint ?? Number) : (setPoint?.(0) ?? null)),
+      now: (i) => setPoint?.(states.time[i] ?? 0) ?? null,
     };
     const rate = (flow: number): (() => number[]) => {
       const mean = new Mean();
       return rates === "allowed" ? () => series.flow(flow, "rate_bps") : () => mean.of(series.flow(flow, "throughput_bps"));
     };
+    const rateNow = (flow: number) => (rates === "allowed" ? (i: number) => states.flow(flow, "rate_bps", i) : (i: number) => states.throughput(flow, i));
     const named = shown.length <= MOST_NAMES;
     const alone = (flow: number) => shown.filter((own) => group(own, series) === group(flow, series)).length === 1;
-    const lines = shown.map((flow): Line => ({ label: series.plan.flows[flow]?.name ?? "", colour: flowColour(flow), named: named || alone(flow), values: rate(flow) }));
+    const lines = shown.map((flow): Line => ({ label: series.plan.flows[flow]?.name ?? "", colour: flowColour(flow), named: named || alone(flow), values: rate(flow), now: rateNow(flow) }));
     const fair = series.fairShares(shown).map(
       (own, _i, all): Line => ({
         label: all.length === 1 ? "fair share" : `fair, ${own.length === 1 ? series.plan.flows[own[0] ?? 0]?.name : `${own.length} flows`}`,
@@ -318,9 +358,10 @@ export class Plots {
         dashed: true,
         named: true,
         values: () => series.flow(own[0] ?? 0, "fair_rate_bps"),
+        now: () => series.flow(own[0] ?? 0, "fair_rate_bps").at(-1) ?? null,
       }),
     );
-    const used: Line = { label: "utilisation", colour: colour("accent"), values: () => series.queue(queue, "utilization") };
+    const used: Line = { label: "utilisation", colour: colour("accent"), values: () => series.queue(queue, "utilization"), now: (i) => states.use(queue, i) };
     const total = () => lines.reduce((sum, line) => sum + last(line.values() as number[]), 0);
     const name = rates === "allowed" ? "Allowed rates" : "Throughput";
     const point0 = setPoint?.(0) ?? 0;
@@ -351,8 +392,9 @@ export class Plots {
     for (const { plot } of this.plots) plot.measure();
   }
 
-  draw(): void {
-    for (const { plot } of this.plots) plot.draw();
+  /** Draws all, of a run at `speed` simulated seconds a second. */
+  draw(speed: number): void {
+    for (const { plot } of this.plots) plot.draw(speed);
   }
 
   describe(): void {

@@ -68,13 +68,20 @@ export interface JobRow {
   after: string | null;
 }
 
-/** A run that is laid out. */
+/** The columns of a state between samples. Counts are those since the start of the run. */
+export type QueueNowColumn = "queue_octets" | "frames_dropped" | "paused_s" | "line_bits" | "scheduled_bits";
+export type FlowNowColumn = "rate_bps" | "delivered_octets";
+
+/** A run that is laid out. Of `every` samples it has one. */
 export interface Description {
   plan: Plan;
   /** The priority of each of the plan's queues. */
   queue_priorities: number[];
   queue_columns: QueuesColumn[];
   flow_columns: RatesColumn[];
+  queue_now_columns: QueueNowColumn[];
+  flow_now_columns: FlowNowColumn[];
+  every: number;
   signal_columns: string[];
   frame_columns: string[];
   frame_kinds: string[];
@@ -106,6 +113,8 @@ export interface Rows {
   run: number;
   samples: Float64Array;
   signals: Float64Array;
+  /** The state at `now_s`, between the samples, while the run is as slow as that: the time, the queues, the flows. */
+  state: Float64Array;
   /** Frames that have left links, while the run is slow enough for them to be drawn. */
   frames: Float64Array;
   /** Messages of jobs that have begun or ended, as Description.message_columns has them. */

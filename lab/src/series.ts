@@ -2,7 +2,9 @@
 
 import { Messages } from "./messages";
 import type { Description, JobRow, Parameters, Plan, Rows } from "./protocol";
+import { type Span, States } from "./states";
 import type { QueuesColumn, RatesColumn } from "./types";
+import { SLOW } from "./words";
 
 /** Signals that wait to be drawn; older ones of a jump are not drawn. */
 const MOST_SIGNALS = 1000;
@@ -12,6 +14,8 @@ const LATE = 0.5;
 const SAME_S = 2e-12;
 /** The most distinct fair shares that are drawn. */
 const MOST_SHARES = 4;
+/** Samples whose mean is drawn as a load. */
+const SMOOTHED = 32;
 /** Shares that differ in no more than this part of a run are one. */
 const SMALL = 0.2;
 
@@ -42,6 +46,8 @@ export class Series {
   private readonly flows: number[][][];
   /** Signals that have come and are not drawn yet. */
   readonly signals: Signal[] = [];
+  /** What is known between the samples. */
+  readonly states: States;
   now_s = 0;
   /** The time that is shown, where it is before `now_s`. */
   shown_s: number | null = null;
@@ -56,6 +62,7 @@ export class Series {
     this.queues = this.plan.queues.map(() => description.queue_columns.map(() => []));
     this.flows = this.plan.flows.map(() => description.flow_columns.map(() => []));
     this.messages = new Messages(description);
+    this.states = new States(description);
   }
 
   queue(index: number, column: QueuesColumn): number[] {
@@ -68,6 +75,7 @@ export class Series {
 
   add(rows: Rows): void {
     const { samples, signals } = rows;
+    this.states.add(rows.state, rows.now_s);
     let place = 0;
     while (place < samples.length) {
       this.time.push(samples[place++] as number);
@@ -98,6 +106,28 @@ export class Series {
       else to = middle;
     }
     return from - 1;
+  }
+
+  /** From one sample that the page has to the next, s. */
+  get interval_s(): number {
+    return this.plan.interval_s * this.description.every;
+  }
+
+  /** The states between samples that plots show, of a run at `speed` simulated seconds a second; null where they show samples. */
+  span(speed: number): Span | null {
+    return this.ended && this.shown_s === null ? null : speed > SLOW ? null : this.states.span(this.shown_s, speed);
+  }
+
+  /** A queue as its bar shows it, where the time that is shown is `late_s` before that of the run; and the part of its line that is used. */
+  queueNow(index: number, late_s: number): { octets: number; paused: boolean; dropped: boolean; use: number } {
+    const { states, last } = this;
+    const i = this.ended ? -1 : states.at(this.shown_s ?? this.now_s - late_s);
+    const sample = (column: QueuesColumn) => this.queue(index, column)[last] ?? 0;
+    const recent = this.queue(index, "utilization").slice(Math.max(0, last + 1 - SMOOTHED), last + 1);
+    const mean = Math.min(1, recent.reduce((sum, own) => sum + own, 0) / Math.max(1, recent.length));
+    if (i < 0) return { octets: sample("queue_octets"), paused: sample("paused_s") > 0, dropped: sample("frames_dropped") > 0, use: mean };
+    const [paused, dropped] = [states.hasGrown(index, "paused_s", i), states.hasGrown(index, "frames_dropped", i)];
+    return { octets: states.queue(index, "queue_octets", i), paused, dropped, use: states.use(index, i) ?? mean };
   }
 
   /** The index of the queue at a port; -1 where none is recorded. */

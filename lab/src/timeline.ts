@@ -1,6 +1,5 @@
 /** The line of time: where the run stands, how far it has been simulated, its changes, and a way back to what has been simulated. */
 
-import type { Plan } from "./protocol";
 import { clock } from "./words";
 
 export class Timeline {
@@ -30,8 +29,8 @@ export class Timeline {
   }
 
   /** Begins with another run. */
-  open({ duration_s, interval_s }: Plan): void {
-    [this.duration_s, this.step_s] = [duration_s, interval_s];
+  open(duration_s: number, step_s: number): void {
+    [this.duration_s, this.step_s] = [duration_s, step_s];
     this.live();
     this.marked = "";
   }

@@ -127,7 +127,9 @@ export class RunView {
     const plane = this.phase
       ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). "
       : "This scheme has no set point, so that there is no phase plane.";
-    note.textContent = isDrawn ? hidden + plane : "";
+    const { every } = this.series.description;
+    const thinned = every > 1 ? `The run is long: of ${every} samples one is drawn. The numbers at its end are those of all. ` : "";
+    note.textContent = thinned + (isDrawn ? hidden + plane : "");
     this.theoryNote = note.appendChild(document.createElement("span"));
     this.stability = this.theory ? new Stability(theory, this.theory, this.series, this.axes, (axes) => this.turn(axes)) : null;
     if (this.phase) this.phase.theory = this.theory;
@@ -185,11 +187,12 @@ export class RunView {
       this.figure.classList.toggle("past", shown_s !== null);
     }
     const end_s = this.scales.of("time");
-    const fresh = (this.series.time.length !== this.drawn || end_s !== this.drawnEnd) && wall_ms - this.drawnAt > PLOTS_MS;
+    const past = this.moved && this.series.states.time.length > 0;
+    const fresh = (past || this.series.time.length !== this.drawn || end_s !== this.drawnEnd) && wall_ms - this.drawnAt > PLOTS_MS;
     if (fresh) {
       this.drawnEnd = end_s;
       this.drawnAt = wall_ms;
-      this.plots.draw();
+      this.plots.draw(speed);
       this.gantt?.draw();
       this.phase?.draw();
       this.plane?.draw();

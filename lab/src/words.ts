@@ -8,9 +8,12 @@ import type { RunView } from "./view";
 /** Simulated seconds a second. */
 export const SPEEDS = [1e-5, 3e-5, 1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-/** A simulated time for the eye. */
+/** At this speed, or a lower one, frames are drawn, and the state between samples: simulated seconds a second. */
+export const SLOW = 0.001;
+
+/** A simulated time for the eye, to the microsecond. */
 export function clock(now_s: number): string {
-  return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
+  return now_s < 1 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(6)} s`;
 }
 
 /** The difference of two runs as text: of the times of their job, or of their queues. */

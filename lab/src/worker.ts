@@ -20,13 +20,12 @@ import init, {
 } from "engine";
 
 import type { Description, FromWorker, Rows, ToWorker } from "./protocol";
+import { SLOW } from "./words";
 
 /** Events of a call of the engine. */
 const SLICE = 20_000;
 /** Time for simulating out of each turn, ms; the rest is for messages. */
 const TURN_MS = 12;
-/** Frames on lines are looked at where a second has no more simulated time than this, s. */
-const SLOW = 0.001;
 /** From one turn to the next where the runs keep up, ms. */
 const REST_MS = 8;
 
@@ -37,6 +36,8 @@ interface Run {
   width: number;
   reported: boolean;
 }
+
+const NOTHING = new Float64Array();
 
 let runs: Run[] = [];
 let id = 0;
@@ -127,7 +128,7 @@ function turn(): void {
   }
   // Where they cannot keep up, time goes as fast as they do.
   if (behind.length > 0 && speed !== null) target = Math.max(...runs.map(timeOf));
-  tell();
+  tell(looks);
   const ended = runs.every((run) => run.engine.ended());
   if (ended) speed = null;
   if (behind.length > 0 || (speed !== null && !ended)) schedule(behind.length > 0 ? 0 : REST_MS);
@@ -149,18 +150,19 @@ function timeOf({ engine }: Run): number {
   return engine.ended() ? engine.now() : Math.min(engine.now(), target);
 }
 
-function tell(): void {
+function tell(looks: boolean): void {
   const rows: Rows[] = runs.map((run, i) => {
     const samples = run.engine.samples(run.sent.samples);
     const signals = run.engine.signals();
     const frames = run.engine.frames();
     const messages = run.engine.messages();
+    const state = looks ? run.engine.state() : NOTHING;
     run.sent.samples += samples.length / run.width;
     const ended = run.engine.ended();
     const summary = ended && !run.reported ? (run.engine.summary() ?? null) : null;
     const jobs = summary === null ? null : run.engine.jobs();
     run.reported = ended;
-    return { run: i, samples, signals, frames, messages, now_s: timeOf(run), ended, summary, jobs };
+    return { run: i, samples, signals, state, frames, messages, now_s: timeOf(run), ended, summary, jobs };
   });
   const now = performance.now();
   const hops = runs.reduce((sum, run) => sum + run.engine.hops(), 0);

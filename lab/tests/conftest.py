@@ -105,6 +105,11 @@ class Watched:
             state="attached", timeout=timeout_s * 1000
         )
 
+    def choose(self, scenario: str) -> None:
+        """Take a scenario from the drawer."""
+        self.page.locator("#gallery").click()
+        self.page.locator(f'#drawer [data-scenario="{scenario}"]').click()
+
     def tab(self, name: str) -> None:
         """Show a panel: change, parameters, scenario, or numbers."""
         self.page.locator(f"#tab-{name}").click()

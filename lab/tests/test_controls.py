@@ -16,8 +16,9 @@ HOLD = re.compile(r"#s=[\w-]+$")
 
 
 def now_ms(lab: Watched) -> float:
-    """The simulated time that the page shows."""
-    return float((lab.page.locator("#clock").text_content() or "").removesuffix(" ms"))
+    """The simulated time that the page shows, ms."""
+    number, unit = (lab.page.locator("#clock").text_content() or "").split()
+    return float(number) * {"ms": 1, "s": 1000}[unit]
 
 
 def text(lab: Watched) -> str:
@@ -452,6 +453,8 @@ def test_the_page_works_without_a_network_once_it_is_loaded(lab: Watched) -> Non
     lab.page.context.set_offline(True)
     lab.page.goto("about:blank")
     lab.open("#gallery=netfpga/one-source-100us")
-    expect(lab.page.locator("#gallery")).to_have_value("netfpga/one-source-100us")
+    expect(lab.page.locator("#gallery")).to_have_attribute(
+        "value", "netfpga/one-source-100us"
+    )
     lab.page.locator("#step").click()
     wait_for_ms(lab, 1)

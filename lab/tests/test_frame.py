@@ -1,5 +1,6 @@
 """The frame of the page: the line of time, tabs, the lecture, and the page inside another one."""
 
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Watched
+from penstock.lab import PAGE
 from playwright.sync_api import Page, expect
-from test_controls import wait_for_ms
+from test_controls import now_ms, wait_for_ms
 
 FIRST = "#gallery=baseline/ten-gig"
+GALLERY = json.loads((PAGE / "gallery.json").read_text())
 FILL = "() => [...document.querySelectorAll('.fill')].map((bar) => bar.getAttribute('height'))"
 CURSOR = "() => document.querySelector('.plots .readout').textContent"
 
@@ -22,10 +25,6 @@ def to(lab: Watched, part: float) -> None:
         "(line, part) => { line.value = part; line.dispatchEvent(new Event('input')); }",
         part,
     )
-
-
-def clock_ms(lab: Watched) -> float:
-    return float((lab.page.locator("#clock").text_content() or "").removesuffix(" ms"))
 
 
 def test_the_past_is_shown_again_where_the_line_of_time_is_put(lab: Watched) -> None:
@@ -63,7 +62,7 @@ def test_a_replay_goes_on_as_the_run(lab: Watched) -> None:
     lab.page.locator("#play").click()
     expect(lab.page.locator("#play")).to_have_text("Play")
     # The keys of the line: a sample back. The engine has simulated more.
-    stands = clock_ms(lab)
+    stands = now_ms(lab)
     lab.page.locator("#timeline").press("ArrowLeft")
     expect(lab.page.locator("#clock")).to_have_text(
         f"{stands - 0.5:.3f} ms", timeout=10_000
@@ -110,6 +109,37 @@ def test_run_time_and_lesson_stay_on_the_screen(lab: Watched) -> None:
     assert lesson is not None and work is not None
     assert 0 < lesson["y"] < 300
     assert lesson["x"] + lesson["width"] <= work["x"]
+
+
+def test_the_drawer_has_a_card_with_a_picture_for_each_scenario(lab: Watched) -> None:
+    lab.open(FIRST)
+    button = lab.page.locator("#gallery")
+    expect(button).to_have_text("Four flows at 10 Gb/s")
+    button.click()
+    cards = lab.page.locator("#drawer .card")
+    expect(cards).to_have_count(len(GALLERY))
+    expect(lab.page.locator("#drawer .card svg .curve")).to_have_count(len(GALLERY))
+    said = cards.evaluate_all(
+        "(cards) => cards.map((card) => [...card.querySelectorAll('strong, span, small')].map((own) => own.textContent))"
+    )
+    assert said == [[own["title"], own["question"], own["scheme"]] for own in GALLERY]
+    # Each curve has its longest queue at its top, and no two are the same.
+    curves = lab.page.locator("#drawer .curve").evaluate_all(
+        "(all) => all.map((own) => own.getAttribute('d'))"
+    )
+    tops = [min(float(y) for y in re.findall(r",([\d.]+)", own)) for own in curves]
+    assert set(tops) == {10.0}
+    assert len(set(curves)) == len(curves)
+    # The one that runs has the focus, and keys of the page do nothing there.
+    expect(lab.page.locator(".card[aria-current=true]")).to_be_focused()
+    lab.page.keyboard.press("e")
+    lab.page.keyboard.press("Escape")
+    expect(lab.page.locator("#drawer")).to_be_hidden()
+    expect(lab.page.locator("#clock")).to_have_text("0.000 ms")
+    lab.choose("multicast/star")
+    expect(lab.page.locator("#drawer")).to_be_hidden()
+    expect(button).to_have_text("Multicast")
+    expect(button).to_have_attribute("value", "multicast/star")
 
 
 def test_a_lecture_shows_network_queue_and_rates_alone(lab: Watched) -> None:

@@ -59,6 +59,12 @@ def test_each_tab_the_lecture_and_the_embedded_page_can_be_used_by_everyone(
     for tab in ("parameters", "scenario", "numbers", "change"):
         lab.tab(tab)
         assert faults(lab) == [], tab
+    lab.page.locator("#gallery").click()
+    lab.page.locator(".card svg").first.wait_for()
+    lab.page.wait_for_timeout(500)
+    lab.page.screenshot(path=SHOTS / f"drawer-{theme}.png")
+    assert faults(lab) == []
+    lab.page.keyboard.press("Escape")
     lab.page.locator("#lesson").select_option("1")
     lab.page.locator("#tour h2").wait_for()
     lab.page.locator("#lesson").blur()

@@ -1,9 +1,12 @@
 """The drawing of the network: frames on their lines where the run is slow, notifications among them, pauses in red."""
 
+from pathlib import Path
+
 import pytest
 from conftest import Watched
 from playwright.sync_api import expect
 
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 # When the engine has laid a network out, and the longest time that the page's own thread did not answer, ms.
 WATCH = """
 window.longest = 0;
@@ -129,7 +132,7 @@ def test_a_way_is_drawn_from_left_to_right_and_a_ring_as_a_ring(lab: Watched) ->
     at = places(lab)
     way = [at[name][0] for name in ("s0", "left", "core", "edge", "incast")]
     assert way == sorted(set(way))
-    lab.page.locator("#gallery").select_option("deadlock/ring")
+    lab.choose("deadlock/ring")
     expect(lab.page.locator("svg.network")).to_have_attribute(
         "aria-label", "The network: 6 nodes"
     )
@@ -143,3 +146,93 @@ def test_a_way_is_drawn_from_left_to_right_and_a_ring_as_a_ring(lab: Watched) ->
         (x, y), (own_x, own_y) = at[f"h{i}"], at[f"sw{i}"]
         assert abs(x - top[0]) >= abs(own_x - top[0])
         assert abs(y - middle) > abs(own_y - middle)
+
+
+# The boxes of the bars of queues, the circles and boxes of nodes and the names of hosts, in units of the drawing, and its height.
+BOXES = """
+() => {
+  const svg = document.querySelector("svg.network");
+  const box = (own) => { const { x, y, width, height } = own.getBBox(); return [x, y, x + width, y + height]; };
+  const all = (where) => [...svg.querySelectorAll(where)].map(box);
+  const names = [...svg.querySelectorAll("text.name")].filter((own) => own.textContent !== "");
+  return {
+    bars: all("rect.queue"),
+    nodes: all(".node"),
+    names: names.map((own) => [own.textContent, box(own)]),
+    circles: [...svg.querySelectorAll("circle.node")].map((own) => [own.dataset.node, box(own)]),
+    height: svg.viewBox.baseVal.height,
+  };
+}
+"""
+Box = list[float]
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes share more than a unit in both directions."""
+    return all(
+        min(one[i + 2], other[i + 2]) - max(one[i], other[i]) > 1 for i in (0, 1)
+    )
+
+
+def hold_boxes(lab: Watched) -> None:
+    """No two bars overlap, no bar covers a node, no name a circle of another host, and all is in the drawing."""
+    found = lab.page.evaluate(BOXES)
+    bars, nodes = found["bars"], found["nodes"]
+    pairs = [(a, b) for i, a in enumerate(bars) for b in bars[:i] if overlap(a, b)]
+    assert pairs == []
+    assert [(a, b) for a in bars for b in nodes if overlap(a, b)] == []
+    over = [
+        (name, host)
+        for name, own in found["names"]
+        for host, circle in found["circles"]
+        if name != host and overlap(own, circle)
+    ]
+    assert over == []
+    names = [own for _name, own in found["names"]]
+    assert not [(a, b) for i, a in enumerate(names) for b in names[:i] if overlap(a, b)]
+    for box in bars + nodes + names:
+        assert 0 <= box[0] and box[2] <= 640, box
+        assert 0 <= box[1] and box[3] <= found["height"], box
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "baseline/ten-gig",
+        "four-sources",
+        "bottleneck/parking-lot",
+        "incast/leaf-spine-16",
+        "multicast/star",
+        "victim-flow/pfc",
+        "faults/pfc-storm",
+        "deadlock/ring",
+        "two-distances/rack-uplink",
+        "jobs/two-uplinks",
+    ],
+)
+def test_nothing_of_a_network_covers_another_part(lab: Watched, scenario: str) -> None:
+    lab.open(f"#gallery={scenario}")
+    hold_boxes(lab)
+
+
+def test_sixty_four_hosts_are_one_column(lab: Watched) -> None:
+    lab.open("#gallery=baseline/ten-gig")
+    text = (SCENARIOS / "baseline/ten-gig.toml").read_text()
+    for old, new in [
+        ("hosts = 5", "hosts = 65"),
+        ('from = "h0..h3"', 'from = "h0..h63"'),
+        ('to = "h4"', 'to = "h64"'),
+        ('stagger = "10 ms"', 'stagger = "1 ms"'),
+    ]:
+        assert old in text
+        text = text.replace(old, new)
+    lab.tab("scenario")
+    lab.page.locator("#text").fill(text)
+    lab.page.locator("#apply").click()
+    expect(lab.page.locator("svg.network")).to_have_attribute(
+        "aria-label", "The network: 66 nodes"
+    )
+    hold_boxes(lab)
+    left = lab.page.evaluate(BOXES)["circles"]
+    middles = {round((x0 + x1) / 2) for name, (x0, _, x1, _) in left if name != "h64"}
+    assert len(middles) == 1

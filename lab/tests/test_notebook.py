@@ -65,7 +65,8 @@ def test_the_widget_shows_the_page_with_the_scenario(browser: Browser) -> None:
     expect(lab.locator("#share")).to_be_hidden()
     lab.locator("#step").click()
     expect(lab.locator("#clock")).not_to_have_text("0.000 ms")
-    lab.locator("#gallery").select_option("four-sources")
+    lab.locator("#gallery").click()
+    lab.locator('#drawer [data-scenario="four-sources"]').click()
     expect(lab.locator("#question")).not_to_have_text(scenario.question)
     page.evaluate("() => window.end()")
     assert page.locator("iframe").count() == 0

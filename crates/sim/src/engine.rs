@@ -50,7 +50,7 @@ use crate::engine::ties::Arbiters;
 use crate::engine::work::Employed;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::{Outcome, Totals};
-use crate::probe::{FateOnLine, Probe};
+use crate::probe::{FateOnLine, Probe, View};
 use crate::random::Stream;
 use crate::routing::load_balancing::LoadBalancer;
 use crate::routing::routes::Routes;
@@ -452,6 +452,12 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Frames that there is room for: the most that have been in the network at a time.
     pub fn frames_held(&self) -> usize {
         self.state.fabric.frames.held() + self.state.fabric.pauses.frames.slots()
+    }
+
+    /// The state at this instant, as an observer sees it at a sample. To look changes nothing in the run.
+    pub fn view(&mut self) -> &impl View<S> {
+        self.state.fabric.settle_all();
+        &self.state
     }
 
     /// The observer.

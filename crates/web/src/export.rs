@@ -6,7 +6,9 @@ use penstock_schemes::{Duration, Instant, Unit, Value};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
+use crate::store::{
+    FLOW_COLUMNS, FLOW_NOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, QUEUE_NOW_COLUMNS, SIGNAL_COLUMNS,
+};
 use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits, own};
 
 /// `value` as JSON.
@@ -91,6 +93,10 @@ impl Engine {
             queue_priorities: Vec<u8>,
             queue_columns: &'a [&'a str],
             flow_columns: &'a [&'a str],
+            queue_now_columns: &'a [&'a str],
+            flow_now_columns: &'a [&'a str],
+            /// Of this number of samples one is kept.
+            every: u64,
             signal_columns: &'a [&'a str],
             frame_columns: &'a [&'a str],
             frame_kinds: &'a [&'a str],
@@ -105,6 +111,9 @@ impl Engine {
             queue_priorities: places.map(|(_, priority)| priority).collect(),
             queue_columns: QUEUE_COLUMNS,
             flow_columns: FLOW_COLUMNS,
+            queue_now_columns: QUEUE_NOW_COLUMNS,
+            flow_now_columns: FLOW_NOW_COLUMNS,
+            every: self.0.every(),
             signal_columns: SIGNAL_COLUMNS,
             frame_columns: FRAME_COLUMNS,
             frame_kinds: FRAME_KINDS,
@@ -157,6 +166,12 @@ impl Engine {
     #[must_use]
     pub fn signals(&mut self) -> Vec<f64> {
         self.0.take_signals()
+    }
+
+    /// The state at this instant, between the samples; empty at the end of the run.
+    #[must_use]
+    pub fn state(&mut self) -> Vec<f64> {
+        self.0.state()
     }
 
     /// Begins or ends to look at the frames on lines.

@@ -30,4 +30,6 @@ pub use edits::{Sources, change_link, change_parameter, change_sources, count_so
 pub use messages::MESSAGE_COLUMNS;
 pub use own::define;
 pub use session::{Refusal, Session};
-pub use store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
+pub use store::{
+    FLOW_COLUMNS, FLOW_NOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, QUEUE_NOW_COLUMNS, SIGNAL_COLUMNS,
+};

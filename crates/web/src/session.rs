@@ -14,14 +14,16 @@ use serde::Serialize;
 
 use crate::messages::Messages;
 use crate::own;
-use crate::store::{QUEUE_COLUMNS, Store, width};
+use crate::store::{QUEUE_COLUMNS, Store, state, width};
 
 /// Limits of a page in a browser are those of the command line divided by this.
 pub(crate) const SMALLER: u64 = 10;
 /// The longest text of a scenario, octets.
 const MOST_TEXT: usize = 256_000;
-/// The most numbers in the samples of a run: 64 MB.
+/// The most numbers in the samples of a run: 64 MB. Of a run with more, one in some samples is kept.
 const MOST_NUMBERS: u64 = 8_000_000;
+/// The fewest samples of a run that are worth a plot.
+const FEWEST_SAMPLES: u64 = 100;
 /// The most frames in the network at a time.
 const MOST_FRAMES: usize = 1_000_000;
 /// The hint where a run is too large for a page.
@@ -65,6 +67,7 @@ impl Refusal {
 #[derive(Debug)]
 pub struct Session {
     plan: Rc<Plan>,
+    every: u64,
     messages: Messages,
     state: State,
 }
@@ -115,15 +118,16 @@ impl Session {
         let choice = Choice { scheme: scheme.map(str::to_owned), limits, ..Choice::default() };
         let plan = Rc::new(scenario(text)?.plan(&choice)?);
         let samples = plan.duration.0 / plan.record.interval.0.max(1) + 1;
-        if samples.saturating_mul(width(&plan) as u64) > MOST_NUMBERS {
-            let message = format!("{samples} samples of {} numbers are more than a page keeps", width(&plan));
-            let hint = "record less: [record] interval = \"…\", queues = [\"…\"], or a shorter duration";
-            return Err(Refusal::new(message, hint));
+        let kept = MOST_NUMBERS / width(&plan) as u64;
+        if kept < samples.min(FEWEST_SAMPLES) {
+            let message = format!("samples of {} numbers are more than a page keeps", width(&plan));
+            return Err(Refusal::new(message, "record fewer queues: [record] queues = [\"…\"]"));
         }
+        let every = samples.div_ceil(kept);
         own::begin();
         let configs = plan.configs();
         let has_own = configs.iter().any(|config| matches!(config, SchemeConfig::Foreign(_)));
-        let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &configs, plan.seed, Store::new(&plan));
+        let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &configs, plan.seed, Store::new(&plan, every));
         sim.feed(plan.generated.arrivals());
         let messages = Messages::default();
         plan.generated.work().into_iter().for_each(|work| sim.employ(messages.of(work)));
@@ -132,7 +136,7 @@ impl Session {
             return Err(error.into());
         }
         let running = Running { sim, course: Course::new(&plan), own: has_own, failed: None };
-        Ok(Self { plan, messages, state: State::Running(Box::new(running)) })
+        Ok(Self { plan, every, messages, state: State::Running(Box::new(running)) })
     }
 
     /// The plan of the run.
@@ -186,7 +190,8 @@ impl Session {
         let State::Running(running) = std::mem::replace(&mut self.state, State::Ending) else { return };
         let Running { sim, course, .. } = *running;
         let (at, events, hops) = (sim.now(), sim.events(), sim.packet_hops());
-        let (outcome, store) = sim.finish();
+        let (outcome, mut store) = sim.finish();
+        store.close();
         let over = at < Instant::ZERO + self.plan.duration;
         let ending = Ending { end: at, interrupted: false, over, wall_s: 0.0 };
         let settling = store.sampler.settling();
@@ -255,6 +260,21 @@ impl Session {
     #[must_use]
     pub fn samples(&self, from: usize) -> &[f64] {
         self.store().and_then(|store| store.samples.get(from * self.width()..)).unwrap_or_default()
+    }
+
+    /// Of this number of samples [`samples`](Self::samples) has one, where all are more than a page keeps. The summary is that of all.
+    #[must_use]
+    pub fn every(&self) -> u64 {
+        self.every
+    }
+
+    /// The state at this instant, between the samples: the time, then [`QUEUE_NOW_COLUMNS`](crate::QUEUE_NOW_COLUMNS) for each recorded
+    /// queue and [`FLOW_NOW_COLUMNS`](crate::FLOW_NOW_COLUMNS) for each flow; empty at the end of the run. To look changes nothing.
+    pub fn state(&mut self) -> Vec<f64> {
+        match &mut self.state {
+            State::Running(running) => state(&self.plan, running.sim.now(), running.sim.view()),
+            _ => Vec::new(),
+        }
     }
 
     /// Takes the signals since the last call: rows of [`SIGNAL_COLUMNS`](crate::SIGNAL_COLUMNS). Beyond half a million the later ones

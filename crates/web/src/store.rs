@@ -23,12 +23,63 @@ pub const FRAME_COLUMNS: &[&str] = &["start_s", "end_s", "port", "flow", "kind",
 /// stop a priority; and those that let it go on.
 pub const FRAME_KINDS: &[&str] = &["data", "ack", "signal", "pause", "resume"];
 
+/// The columns of each recorded queue in the state of an instant; all but the first count from the start of the run.
+pub const QUEUE_NOW_COLUMNS: &[&str] = &["queue_octets", "frames_dropped", "paused_s", "line_bits", "scheduled_bits"];
+/// The columns of each flow in the state of an instant; the octets that it has delivered count from the start of the run.
+pub const FLOW_NOW_COLUMNS: &[&str] = &["rate_bps", "delivered_octets"];
+
 /// Frames that are kept until they are taken: those of a run that is slow enough to be looked at are far fewer.
 const MOST_FRAMES: usize = 4000;
 /// Signals that are kept until they are taken: a page takes them some hundred times a second.
 const MOST_SIGNALS: usize = 500_000;
 /// The ports of a network whose frames are drawn: larger networks are not.
 const MOST_PORTS: usize = 400;
+
+/// Of the samples of a long run one in `every` is kept, so that a page holds them. Where a sample is about the time since the one before, it
+/// covers the time since the last one that is kept.
+#[derive(Debug)]
+struct Thinned {
+    every: u64,
+    /// Samples so far, and those since the last that is kept.
+    taken: u64,
+    since: u64,
+    /// The sums of each number since then.
+    sums: Vec<f64>,
+    /// The last row, where it is not kept.
+    open: Vec<f64>,
+}
+
+impl Thinned {
+    /// Takes the row that `samples` has from `start` on, after which it stays there or not.
+    fn take(&mut self, samples: &mut Vec<f64>, start: usize, queues: usize) {
+        if self.every == 1 {
+            return;
+        }
+        self.since += 1;
+        let flows_at = 1 + queues * QUEUE_COLUMNS.len();
+        for (i, (cell, sum)) in samples[start..].iter_mut().zip(&mut self.sums).enumerate() {
+            *sum += *cell;
+            let column = match i {
+                0 => "time_s",
+                i if i < flows_at => QUEUE_COLUMNS[(i - 1) % QUEUE_COLUMNS.len()],
+                i => FLOW_COLUMNS[(i - flows_at) % FLOW_COLUMNS.len()],
+            };
+            match column {
+                "utilization" | "throughput_bps" => *cell = *sum / self.since as f64,
+                "frames_dropped" | "paused_s" => *cell = *sum,
+                _ => {}
+            }
+        }
+        self.open.clear();
+        if self.taken.is_multiple_of(self.every) {
+            self.since = 0;
+            self.sums.fill(0.0);
+        } else {
+            self.open.extend(samples.drain(start..));
+        }
+        self.taken += 1;
+    }
+}
 
 /// The probe that keeps a run's rows.
 #[derive(Debug)]
@@ -37,6 +88,7 @@ pub(crate) struct Store {
     pub(crate) sampler: Sampler<Rc<Plan>>,
     /// Row after row: the time, the columns of each queue, the columns of each flow.
     pub(crate) samples: Vec<f64>,
+    thinned: Thinned,
     /// Row after row: signals since they were last taken.
     signals: Vec<f64>,
     /// Whether frames are looked at.
@@ -47,7 +99,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new(plan: &Rc<Plan>) -> Self {
+    /// For a run of which one of `every` samples is kept.
+    pub(crate) fn new(plan: &Rc<Plan>, every: u64) -> Self {
         let sampler = Sampler::new(Rc::clone(plan));
         let count = plan.network.ports.len();
         let ports = if count > MOST_PORTS { Vec::new() } else { (0..count as u32).map(PortId).collect() };
@@ -55,11 +108,17 @@ impl Store {
             plan: Rc::clone(plan),
             sampler,
             samples: Vec::new(),
+            thinned: Thinned { every, taken: 0, since: 0, sums: vec![0.0; width(plan)], open: Vec::new() },
             signals: Vec::new(),
             looks: false,
             frames: Vec::new(),
             ports,
         }
+    }
+
+    /// The run has come to its end: its last sample is kept.
+    pub(crate) fn close(&mut self) {
+        self.samples.append(&mut self.thinned.open);
     }
 
     /// Gives the signals since the last call.
@@ -89,6 +148,23 @@ fn kind(content: &Content<'_, Mixed>) -> (f64, f64) {
     }
 }
 
+/// The state of an instant: the time, [`QUEUE_NOW_COLUMNS`] for each recorded queue, [`FLOW_NOW_COLUMNS`] for each flow.
+pub(crate) fn state(plan: &Plan, now: Instant, view: &impl View<Mixed>) -> Vec<f64> {
+    let mut row = vec![now.as_seconds()];
+    for &queue in &plan.record.queues {
+        let queue = view.queue(queue);
+        let counts =
+            [queue.dropped as f64, queue.paused.as_seconds(), queue.line_bits as f64, queue.scheduled_bits as f64];
+        row.push(queue.len.0 as f64);
+        row.extend(counts);
+    }
+    for flow in (0..plan.single as u32).map(FlowId) {
+        let flow = view.flow(flow);
+        row.extend([flow.allowed.0 as f64, flow.delivered.0 as f64]);
+    }
+    row
+}
+
 /// Numbers in a row of samples.
 pub(crate) fn width(plan: &Plan) -> usize {
     1 + plan.record.queues.len() * QUEUE_COLUMNS.len() + plan.single * FLOW_COLUMNS.len()
@@ -100,6 +176,7 @@ impl Probe<Mixed> for Store {
     }
 
     fn sample(&mut self, now: Instant, view: &impl View<Mixed>) {
+        let start = self.samples.len();
         self.samples.push(now.as_seconds());
         for (i, &queue) in self.plan.record.queues.iter().enumerate() {
             let sample = self.sampler.queue(i, view.queue(queue));
@@ -117,6 +194,7 @@ impl Probe<Mixed> for Store {
             self.samples.extend([sample.rate.0 as f64, sample.throughput_bps, sample.fair_rate_bps]);
         }
         self.sampler.end_sample(now);
+        self.thinned.take(&mut self.samples, start, self.plan.record.queues.len());
     }
 
     fn signal(&mut self, now: Instant, seen: &SignalSeen<'_, Mixed>) {

@@ -12,8 +12,8 @@ use penstock_runner::{Options, Run, Summary, Table};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Instant, SCHEMES};
 use penstock_web::{
-    Background, FLOW_COLUMNS, FRAME_COLUMNS, MESSAGE_COLUMNS, QUEUE_COLUMNS, Session, change_background, change_link,
-    change_parameter, change_sources, count_background, set,
+    Background, FLOW_COLUMNS, FLOW_NOW_COLUMNS, FRAME_COLUMNS, MESSAGE_COLUMNS, QUEUE_COLUMNS, QUEUE_NOW_COLUMNS,
+    Session, change_background, change_link, change_parameter, change_sources, count_background, set,
 };
 
 /// Four sources at one port; short.
@@ -201,6 +201,82 @@ fn frames_on_lines_have_their_times_and_to_look_at_them_changes_nothing() {
     let plain = to_end(FOUR, None, 1000);
     assert_eq!(json(looked.summary().unwrap()), json(plain.summary().unwrap()));
     assert_eq!(looked.samples(0), plain.samples(0));
+}
+
+#[test]
+fn the_state_between_samples_is_that_of_the_instant_and_to_look_changes_nothing() {
+    let (plain, mut looked) = (to_end(FOUR, None, 1000), Session::new(FOUR, None).unwrap());
+    let flows_at = 1 + looked.plan().record.queues.len() * QUEUE_NOW_COLUMNS.len();
+    let place = looked.plan().record.queues.iter().position(|&queue| {
+        looked
+            .plan()
+            .network
+            .port_and_priority(queue)
+            .is_some_and(|(port, _)| looked.plan().port_name(port) == "sw0->h4")
+    });
+    let queue = 1 + place.unwrap() * QUEUE_NOW_COLUMNS.len();
+    let at = |session: &mut Session, ns: u64| {
+        while !session.advance(Instant::ZERO + penstock_schemes::Duration::from_ns(ns), 1000).unwrap() {}
+        session.state()
+    };
+    // Flow 0 sends frames of 1500 octets from the start: each takes 1.2 us of either line, and 5 us of delay. At 13 us the switch has
+    // sent five whole ones and 0.8 us of a sixth, 7500 and 1000 octets; the line could have carried 16250. One has arrived.
+    let early = at(&mut looked, 13_000);
+    assert!((early[0] - 13e-6).abs() < 2e-12, "{early:?}");
+    assert_eq!(early[queue..queue + 3], [1500.0, 0.0, 0.0]);
+    assert_eq!(early[queue + 3..queue + 5], [8.0 * 8500.0, 8.0 * 16250.0]);
+    assert_eq!(early[flows_at..flows_at + 2], [1e10, 1500.0]);
+    // At a sample it is the sample's; anywhere else the run is the same afterwards.
+    let sample = at(&mut looked, 400_000);
+    let row = plain.samples(20)[..plain.width()].to_vec();
+    assert_eq!(sample[queue], row[1 + place.unwrap() * QUEUE_COLUMNS.len()]);
+    for ns in (400_000..20_000_000).step_by(7_777) {
+        assert_eq!(at(&mut looked, ns).len(), flows_at + looked.plan().single * FLOW_NOW_COLUMNS.len());
+    }
+    while !looked.advance(Instant::NEVER, 1000).unwrap() {}
+    assert!(looked.state().is_empty());
+    assert_eq!(json(looked.summary().unwrap()), json(plain.summary().unwrap()));
+    assert_eq!(looked.samples(0), plain.samples(0));
+}
+
+#[test]
+fn of_the_samples_of_a_long_run_some_are_kept_and_none_is_lost_to_the_summary() {
+    let short = set(FOUR, "record.interval", "100 ns").unwrap();
+    let width = Session::new(&short, None).unwrap().width();
+    let text = set(&short, "duration", "70 ms").unwrap();
+    let session = to_end(&text, None, 10_000);
+    let every = (700_001 * width as u64).div_ceil(8_000_000);
+    assert_eq!(session.every(), every, "{width} numbers in a row");
+    let run = native(&text, None);
+    assert_eq!(json(session.summary().unwrap()), json(&run.summary));
+    let rows: Vec<&[f64]> = session.samples(0).chunks(width).collect();
+    let every = every as usize;
+    assert!(every > 1 && rows.len() - 700_001 / every < 3, "{} rows", rows.len());
+    // Of the queue the state at that sample, of losses the sum since the last row, of use and throughput the mean.
+    let queues = session.plan().record.queues.len();
+    for (name, first, count) in [("queue_octets", 0, queues), ("frames_dropped", 3, queues), ("utilization", 2, queues)]
+    {
+        let all = column(&run, Table::Queues, name).unwrap();
+        for (at, row) in rows.iter().enumerate().skip(1).take(2000) {
+            for i in 0..count {
+                let own: Vec<f64> =
+                    ((at - 1) * every + 1..=at * every).map(|sample| all[sample * queues + i]).collect();
+                let ours = row[1 + i * QUEUE_COLUMNS.len() + first];
+                let wanted = match name {
+                    "queue_octets" => own[every - 1],
+                    "frames_dropped" => own.iter().sum(),
+                    _ => own.iter().sum::<f64>() / every as f64,
+                };
+                assert!((ours - wanted).abs() <= 1e-9 * wanted.abs(), "{name} {at}: {ours} {wanted}");
+            }
+        }
+    }
+    let lost = |all: &[f64]| all.iter().sum::<f64>();
+    let ours: Vec<f64> = rows.iter().map(|row| row[4]).collect();
+    assert_eq!(
+        lost(&ours),
+        lost(&column(&run, Table::Queues, "frames_dropped").unwrap().into_iter().step_by(queues).collect::<Vec<_>>())
+    );
 }
 
 #[test]
