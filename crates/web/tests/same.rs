@@ -216,7 +216,7 @@ fn the_state_between_samples_is_that_of_the_instant_and_to_look_changes_nothing(
     });
     let queue = 1 + place.unwrap() * QUEUE_NOW_COLUMNS.len();
     let at = |session: &mut Session, ns: u64| {
-        while !session.advance(Instant::ZERO + penstock_schemes::Duration::from_ns(ns), 1000).unwrap() {}
+        while !session.advance(Instant::ZERO + penstock_schemes::Duration(1000 * ns), 1000).unwrap() {}
         session.state()
     };
     // Flow 0 sends frames of 1500 octets from the start: each takes 1.2 us of either line, and 5 us of delay. At 13 us the switch has
