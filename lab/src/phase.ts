@@ -50,6 +50,7 @@ export class Phase {
     this.flows = series.controlled(port);
     this.canvas.setAttribute("role", "img");
     this.canvas.className = "phase";
+    this.canvas.setAttribute("aria-label", `Phase plane of ${port}`);
     place.append(this.canvas);
   }
 

@@ -35,6 +35,7 @@ export class Plane {
   ) {
     this.canvas.setAttribute("role", "img");
     this.canvas.className = "plane";
+    this.canvas.setAttribute("aria-label", `Plane of two rates at ${port}`);
     place.append(this.canvas);
   }
 

@@ -359,8 +359,7 @@ def test_the_plane_of_two_rates_comes_to_the_diagonal_under_aimd_and_not_under_s
     for step in (0, 2):
         at_step(lab, "AIMD", step)
         lab.page.locator("canvas.plane").wait_for()
-        lab.page.locator("#end").click()
-        lab.page.locator("#summary", has_text="scenario").wait_for(timeout=300_000)
+        lab.run_to_end()
         lab.page.wait_for_timeout(1500)
         words = lab.page.locator("canvas.plane").get_attribute("aria-label") or ""
         one, other = (
