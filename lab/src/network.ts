@@ -1,7 +1,7 @@
 /** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that return, pauses, drops, broken links. */
 
 import { beside, Frames, type Point, SHAPES } from "./frames";
-import { SIGN, type Stood, stand, UPRIGHT } from "./gauges";
+import { type Placed, placeBars, SIGN, UPRIGHT } from "./gauges";
 import { layout, type Place } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
@@ -37,7 +37,7 @@ function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Reco
 interface Gauge {
   queue: number;
   link: string;
-  stood: Stood;
+  placed: Placed;
   bar: SVGRectElement;
   box: SVGRectElement;
   /** The signs of a stop and of a loss. */
@@ -160,7 +160,7 @@ export class NetworkView {
   /** The queues of switches, each once, on the lines of their links. */
   private drawGauges(plan: Plan, choose: (port: string) => void): void {
     const switches = new Set(plan.nodes.flatMap(({ name, kind }) => (kind === "switch" ? [name] : [])));
-    const wanted = plan.queues.flatMap((name, queue) => {
+    const directions = plan.queues.flatMap((name, queue) => {
       const link = plan.links.find((own) => own.name === name);
       const full = link?.buffer_octets ?? (link?.buffer_frames ?? 0) * 1500;
       if (!link || !switches.has(link.node) || full === 0 || plan.queues.indexOf(name) < queue) return [];
@@ -168,15 +168,15 @@ export class NetworkView {
     });
     const nodes = [...this.places].map(([name, at]) => ({ at, half: switches.has(name) ? halfOf(name) : { x: at.radius, y: at.radius } }));
     const lines = [...new Set(plan.links.map(({ node, peer }) => [node, peer].sort().join(" ")))].map((pair) => pair.split(" ").map((name) => this.at(name)) as [Point, Point]);
-    const stood = stand(wanted, nodes, lines);
-    for (const [i, { name, queue, full }] of wanted.entries()) {
-      const own = stood[i];
+    const placed = placeBars(directions, nodes, lines);
+    for (const [i, { name, queue, full }] of directions.entries()) {
+      const own = placed[i];
       if (own) this.drawGauge(name, queue, full, own, choose);
     }
   }
 
-  private drawGauge(link: string, queue: number, full: number, stood: Stood, choose: (port: string) => void): void {
-    const { at, half } = stood;
+  private drawGauge(link: string, queue: number, full: number, placed: Placed, choose: (port: string) => void): void {
+    const { at, half } = placed;
     const box = element("rect", { x: at.x - half.x, y: at.y - half.y, width: 2 * half.x, height: 2 * half.y, class: "queue" });
     const bar = element("rect", { x: at.x - half.x, y: at.y - half.y, width: 2 * half.x, height: 2 * half.y, class: "fill" });
     // A sign stands above a bar, and at the right of a flat one.
@@ -193,7 +193,7 @@ export class NetworkView {
       choose(link);
     });
     this.svg.append(group);
-    this.gauges.push({ queue, link, stood, bar, box, signs, full, title });
+    this.gauges.push({ queue, link, placed, bar, box, signs, full, title });
   }
 
   /** Takes frames that have left links, as the engine reports them. */
@@ -205,10 +205,10 @@ export class NetworkView {
   draw(wall_ms: number, speed: number): void {
     // Where frames are drawn, a bar is as late as they are.
     const late_s = this.series.shown_s === null ? this.late_s : 0;
-    for (const { queue, link, stood, bar, box, signs, full, title } of this.gauges) {
+    for (const { queue, link, placed, bar, box, signs, full, title } of this.gauges) {
       const { octets, paused, dropped: drops } = this.series.queueNow(queue, late_s);
       const part = Math.min(1, octets / full);
-      const { at, half } = stood;
+      const { at, half } = placed;
       if (half === UPRIGHT) {
         bar.setAttribute("height", (2 * half.y * part).toFixed(1));
         bar.setAttribute("y", (at.y + half.y - 2 * half.y * part).toFixed(1));

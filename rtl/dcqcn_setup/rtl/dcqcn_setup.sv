@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DCQCN as a network: senders with their reaction points, each on a line, a switch whose port to the receiver marks, and the
-// receiver's notification point, whose CNPs go back. (Zhu et al. 2015, figure 5 and section 6)
+// receiver's notification point, whose CNPs go back. (Zhu et al. 2015, section 3)
 //
 // Field i of a port with a leading range of Senders is that of sender i. The hosts' frames come at s_axis_tx, as from a
 // host's memory: a host shows a frame's beats without gaps. The receiver's frames are shown at m_axis.
