@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from conftest import SMALL
+from real_time import in_real_time, use_only_if_valid
 
 from penstock import Result, Scenario, wire
 from penstock.testbed import TestbedError, cleanup, linux, run, runner
@@ -172,17 +173,15 @@ def nothing_left() -> None:
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("scheme", ["qcn", "none"])
+@in_real_time
 def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> None:
     scenario = Scenario.from_toml(TWO)
     simulated = scenario.run(scheme=scheme)
     measured = run(scenario, scheme=scheme, out=tmp_path / "out", keep=tmp_path / "said")
     nothing_left()
-    about = measured.summary["testbed"]
     assert Result.open(tmp_path / "out").summary == measured.summary
     assert measured.tables == simulated.tables
-    if not about["valid"]:
-        # The machine was too busy: the figures say nothing about the scheme.
-        pytest.skip(f"the run is invalid: {' '.join(about['faults'])}")
+    use_only_if_valid(measured)
     assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
     assert queue_median(measured) == pytest.approx(queue_median(simulated), rel=0.15)
     drops = measured.summary["totals"]["frames_dropped"]
@@ -191,15 +190,14 @@ def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("namespaces")
+@in_real_time
 def test_real_frames_share_a_switchs_memory(tmp_path: Path) -> None:
     # With one queue T = 1 x (60 KB - T): it holds 30 KB, of the 150 KB that it could.
     scenario = Scenario.from_toml(TWO + '\n[[buffer]]\nsize = "60 KB"\nalpha = 1.0\n')
     simulated = scenario.run(scheme="none")
     measured = run(scenario, scheme="none", out=tmp_path / "out", keep=tmp_path / "said")
     nothing_left()
-    about = measured.summary["testbed"]
-    if not about["valid"]:
-        pytest.skip(f"the run is invalid: {' '.join(about['faults'])}")
+    use_only_if_valid(measured)
     for result in (simulated, measured):
         assert 28_500 < max(queue["max_octets"] for queue in result.summary["queues"]) <= 30_000
     assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
@@ -208,6 +206,7 @@ def test_real_frames_share_a_switchs_memory(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("flow_control", [True, False])
+@in_real_time
 def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "20 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
     # Between XOFF and the end of the buffer is room for the frames of some 20 ms of the machine. A process may be as
@@ -219,9 +218,8 @@ def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_contro
     simulated = scenario.run(scheme="none")
     measured = run(scenario, scheme="none")
     totals = measured.summary["totals"]
-    if not measured.summary["testbed"]["valid"]:
-        # A pause that leaves late needs more room than the scenario has.
-        pytest.skip(f"the run is invalid: {' '.join(measured.summary['testbed']['faults'])}")
+    # A pause that leaves late needs more room than the scenario has.
+    use_only_if_valid(measured)
     assert (totals["frames_dropped"] == 0) == flow_control
     assert (simulated.summary["totals"]["frames_dropped"] == 0) == flow_control
     assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
@@ -234,6 +232,7 @@ def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_contro
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("scheme", ["efecn", "e2cm"])
+@in_real_time
 def test_probes_come_back_from_their_destinations(scheme: str) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "40 ms"').replace('warmup = "20 ms"', 'warmup = "10 ms"')
     result = run(Scenario.from_toml(text), scheme=scheme)
@@ -245,6 +244,7 @@ def test_probes_come_back_from_their_destinations(scheme: str) -> None:
 
 
 @pytest.mark.usefixtures("namespaces")
+@in_real_time
 def test_applications_run_unchanged(tmp_path: Path) -> None:
     application = '\n[[testbed.application]]\nhost = "h0"\nrun = "ping -c 3 -i 0.2 {h2}"\nstart = "500 ms"\n'
     text = TWO.replace('duration = "60 ms"', 'duration = "25 ms"').replace("[testbed]", '[testbed]\nflows = "none"')
@@ -429,14 +429,14 @@ def test_a_capture_of_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("namespaces")
+@in_real_time
 def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "30 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
     scenario = Scenario.from_toml(text)
     ports = ["sw0->h2", "sw0->h0", "sw0->h1"]
     result = run(scenario, out=tmp_path / "out", pcap=ports)
     nothing_left()
-    if not result.summary["testbed"]["valid"]:
-        pytest.skip(f"the run is invalid: {' '.join(result.summary['testbed']['faults'])}")
+    use_only_if_valid(result)
     simulated = tmp_path / "simulated"
     scenario.run(out=simulated, pcap=ports)
     seen: dict[str, dict[str, set[tuple[int, int]]]] = {}
@@ -464,6 +464,7 @@ def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("namespaces")
+@in_real_time
 def test_flows_with_a_size_end(tmp_path: Path) -> None:
     scenario = Scenario.named("testbed/two-connections").set("duration", "5 s").set("warmup", "100 ms")
     scenario.set("flow.0.size", "5 MB")

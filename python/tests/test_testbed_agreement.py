@@ -1,6 +1,7 @@
 """The testbed beside the simulator: the kernel's TCP beside ours; how a comparison is judged."""
 
 import pytest
+from real_time import in_real_time
 from testbed_agreement import Agreement, MeasuredRun, RunMeasures, agreement, delivered_bps
 
 from penstock import Scenario
@@ -69,6 +70,7 @@ def test_goodput_counts_where_transports_carry_and_throughput_elsewhere() -> Non
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("congestion", ["newreno", "cubic"])
+@in_real_time
 def test_the_kernels_tcp_and_ours_share_a_port_alike(congestion: str) -> None:
     # 13 s rather than 25: tools/check_testbed.py has the long form, and a dumbbell.
     scenario = Scenario.named("testbed/two-connections").set("duration", "15 s").set("warmup", "2 s")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from golden_frames import golden
+from real_time import in_real_time
 
 from penstock import Result, Scenario, wire
 from penstock.columns import rows_of
@@ -192,6 +193,7 @@ def delivered_bps(seen: Seen, flow: str) -> float:
 pytestmark = pytest.mark.usefixtures("namespaces")
 
 
+@in_real_time
 def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> None:
     seen = flooded(tmp_path, [cnm("h0", 0), cnm("h1", 1)], None)
     refused = seen.ends["h1"]["interface"]["refused_from_host"]
@@ -204,6 +206,7 @@ def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> 
     bounded(seen)
 
 
+@in_real_time
 def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp_path: Path) -> None:
     seen = flooded(tmp_path, [cnm("h0", 0)], "wire1a")
     victim, other = (next(flow for flow in seen.result.summary["flows"] if flow["name"] == f) for f in ("f0", "f1"))
@@ -219,6 +222,7 @@ def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp
     bounded(seen)
 
 
+@in_real_time
 def test_notifications_for_anothers_flow_find_no_reaction_point(tmp_path: Path) -> None:
     strangers = [cnm("h0", 1), cnm("h0", 2), cnm("h0", 65_534), cnm("h2", 0), cnm("h3", 0)]
     seen = flooded(tmp_path, strangers, "wire1a", rate=20_000)
@@ -250,6 +254,7 @@ def malformed() -> list[bytes]:
     return [frame[:1518] for frame in frames]
 
 
+@in_real_time
 def test_malformed_frames_of_all_kinds_stop_nothing(tmp_path: Path) -> None:
     seen = flooded(tmp_path, malformed(), "wire1a", rate=20_000)
     assert seen.taken > 450, "each has been sent"
@@ -262,6 +267,7 @@ def test_malformed_frames_of_all_kinds_stop_nothing(tmp_path: Path) -> None:
     bounded(seen)
 
 
+@in_real_time
 def test_a_host_that_sends_malformed_frames_harms_itself_alone(tmp_path: Path) -> None:
     seen = flooded(tmp_path, malformed(), None, rate=20_000)
     assert seen.ends["h1"]["interface"]["refused_from_host"] > 10, seen.output
@@ -271,6 +277,7 @@ def test_a_host_that_sends_malformed_frames_harms_itself_alone(tmp_path: Path) -
     bounded(seen)
 
 
+@in_real_time
 def test_a_host_stops_no_port_by_a_disguised_pause_frame(tmp_path: Path) -> None:
     pause = wire.encode("pfc", source=MACS["h1"], priority_enable=255, time_0=65_535)
     disguised = pause[:12] + b"\x88\xb7" + pause[14:]
@@ -280,6 +287,7 @@ def test_a_host_stops_no_port_by_a_disguised_pause_frame(tmp_path: Path) -> None
     assert delivered_bps(seen, "f1") > 3.5e9
 
 
+@in_real_time
 def test_pause_frames_on_the_wire_stop_nothing_without_flow_control(tmp_path: Path) -> None:
     pause = wire.encode("pfc", source=MACS["h3"], priority_enable=255, time_0=65_535)
     disguised = pause[:12] + b"\x88\xb7" + pause[14:]
