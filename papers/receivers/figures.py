@@ -28,7 +28,7 @@ def slowdowns(data: Data) -> "Figure":
     """Median and 99th percentile by size, means of three seeds: lines are ours, crosses are published."""
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
     for axis, (load, published) in zip(axes, _PUBLISHED.items(), strict=True):
-        ours = np.mean([data[load][seed] for seed in range(3)], axis=0)
+        ours = np.mean(data[load], axis=0)
         for at, (name, colour) in enumerate(zip(("median", "99th percentile"), FLOW_COLOURS, strict=False)):
             axis.plot(_SIZES, ours[:, at], color=colour, marker="o", label=name)
             axis.plot(_SIZES, published[at], color=colour, marker="x", linestyle="none")

@@ -86,7 +86,9 @@ def test_an_axis_counts_only_where_its_words_are_used(tmp_path: Path) -> None:
         ('case = [{ name = "a" }, { name = "b" }]', "", "at least one row on each axis"),
         ('case = [{ name = "a" }, { name = "b" }]', "case = []", "at least one row on each axis"),
         ('case = [{ name = "a" }, { name = "b" }]', "case = [1]", "1 is not a table"),
-        ('[{ name = "a" }, { name = "b" }]', f"[{'{ name = 1 },' * 10_001}]", "too many claims"),
+        pytest.param(
+            '[{ name = "a" }, { name = "b" }]', f"[{'{ name = 1 },' * 10_001}]", "too many claims", id="10001 rows"
+        ),
     ],
 )
 def test_bad_grids_are_refused(tmp_path: Path, before: str, after: str, words: str) -> None:
