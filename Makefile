@@ -29,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-docs test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-docs test-python test-unit test-testbed testbed-beside testbed-again test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -82,11 +82,11 @@ check: lint test-unit
 	cargo test --locked --quiet --lib --bins --features penstock-schemes/one-engine
 	@echo 'make check: all passed'
 
-# Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others. The testbed, which
-# runs in real time, has the machine to itself.
+# Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others. The testbed waits most
+# of its minutes, and is the third. It runs in real time: what fails there beside the others is run again with the machine to itself.
 test: .venv/.dev check-test
-	@$(MAKE) --no-print-directory --jobs=2 lint test-rust test-docs test-python test-cores
-	@$(MAKE) --no-print-directory test-testbed
+	@$(MAKE) --no-print-directory --jobs=3 testbed-beside lint test-rust test-docs test-python test-cores
+	@test -e $(TESTBED_PASSED) || $(MAKE) --no-print-directory testbed-again
 	@echo 'make test: all passed'
 
 # The types that tools/generate_types.py writes are checked by python/tests/test_types.py: the declarations are read from the
@@ -118,6 +118,17 @@ test-unit: .venv/.dev $(if $(wildcard python/penstock/_core.abi3.so),,.venv/.ext
 
 test-testbed: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q -m namespaces
+
+# A cache of pytest's other than that of the tests that run meanwhile: it knows which failed; if none ran, all are run again.
+PYTEST_TESTBED := $(BIN)/python -m pytest -q -m namespaces -o cache_dir=$(CURDIR)/.build/testbed
+TESTBED_PASSED := .build/testbed/passed
+testbed-beside: .venv/.extension .venv/.dev
+	@rm -rf $(dir $(TESTBED_PASSED))
+	@if PENSTOCK_INVALID_RUNS_FAIL=1 $(PYTEST_TESTBED); then mkdir -p $(dir $(TESTBED_PASSED)) && touch $(TESTBED_PASSED); \
+	else echo 'make test: those tests of the testbed that failed are run again at the end, with the machine to themselves'; fi
+
+testbed-again:
+	$(PYTEST_TESTBED) --last-failed
 
 # They take minutes, and few changes reach them.
 test-cores:

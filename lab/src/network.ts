@@ -52,11 +52,15 @@ const FULL = 0.97;
 /** The width of a full link, and how far beside its line the load of a direction is drawn. */
 const THICK = 5;
 const ASIDE = 3.5;
+/** How fast the dashes of a full link flow, units of the drawing in a millisecond of the wall clock, and the longest step. */
+const PACE = 0.06;
+const STEP_MS = 100;
 
-/** The load of one direction of a link. */
+/** The load of one direction of a link; `along` is how far its dashes have flowed. */
 interface Load {
   queue: number;
   line: SVGLineElement;
+  along: number;
 }
 
 /** A link of the drawing: both directions, and the queues of hosts on it. */
@@ -79,6 +83,7 @@ export class NetworkView {
   private readonly loads: Load[] = [];
   private frames: Frames | null = null;
   private shown_s = -1;
+  private drawn_ms = 0;
 
   constructor(
     place: HTMLElement,
@@ -130,7 +135,7 @@ export class NetworkView {
       if (queue < 0) continue;
       const { from, to } = beside(this.at(node), this.at(peer), ASIDE);
       const line = element("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "load", visibility: "hidden" });
-      this.loads.push({ queue, line });
+      this.loads.push({ queue, line, along: 0 });
       this.svg.append(line);
     }
   }
@@ -218,8 +223,14 @@ export class NetworkView {
       signs.dropped.setAttribute("visibility", drops && !paused ? "visible" : "hidden");
       title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
     }
-    for (const { queue, line } of this.loads) {
+    // Dashes flow while the run does, where no frames are to be seen.
+    const step_ms = this.series.now_s > this.shown_s && !this.frames?.count ? Math.min(STEP_MS, wall_ms - this.drawn_ms) : 0;
+    this.drawn_ms = wall_ms;
+    for (const load of this.loads) {
+      const { queue, line } = load;
       const { use } = this.series.queueNow(queue, late_s);
+      load.along += PACE * use * step_ms;
+      line.setAttribute("stroke-dashoffset", (-load.along).toFixed(1));
       line.setAttribute("stroke-width", (THICK * use).toFixed(1));
       line.setAttribute("visibility", use < IDLE ? "hidden" : "visible");
       line.classList.toggle("full", use >= FULL);
@@ -305,7 +316,7 @@ export function legend(list: HTMLElement): void {
   };
   for (const [kind, words] of LEGEND) entry([element("path", { d: SHAPES[kind.split(" ")[1] ?? ""] ?? "", class: kind })], words);
   entry([element("rect", { x: -4, y: -7, width: 8, height: 14, class: "queue" }), element("rect", { x: -4, y: 0, width: 8, height: 7, class: "fill" })], "queue and its buffer");
-  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "load", "stroke-width": 3 })], "load of a direction: the thicker, the more");
+  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "load", "stroke-width": 3 })], "load of a direction: the thicker and the faster, the more");
   entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "load full", "stroke-width": 5 })], "full");
   entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link stopped" })], "stopped by a pause");
   entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link down" }), element("path", { d: "M-5,-5L5,5M-5,5L5,-5", class: "cross" })], "broken");

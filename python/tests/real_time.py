@@ -1,9 +1,10 @@
 """Tests of the testbed that compare measured figures: they run in real time, on a machine that others may share."""
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -28,7 +29,7 @@ def in_real_time(test: Callable[..., None]) -> Callable[..., None]:
             try:
                 test(**given)
                 return
-            except (AssertionError, pytest.skip.Exception) as failure:
+            except (AssertionError, pytest.fail.Exception, pytest.skip.Exception) as failure:
                 if number == TRIES:
                     raise
                 print(f"try {number}: {failure}")
@@ -40,4 +41,10 @@ def use_only_if_valid(result: Result) -> None:
     """Skip a try whose run is invalid: the machine was too busy, and its figures say nothing about the scheme."""
     about = result.summary["testbed"]
     if not about["valid"]:
-        pytest.skip(f"the run is invalid: {' '.join(about['faults'])}")
+        leave(about["faults"])
+
+
+def leave(faults: Iterable[str]) -> NoReturn:
+    """Skip a try with these faults. Where ``PENSTOCK_INVALID_RUNS_FAIL`` is set, it fails, and is run again later."""
+    end = pytest.fail if os.environ.get("PENSTOCK_INVALID_RUNS_FAIL") else pytest.skip
+    end(f"the run is invalid: {' '.join(faults)}")

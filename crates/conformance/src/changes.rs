@@ -9,8 +9,8 @@ use crate::typical::Typical;
 use crate::world::{LINE, Words, place};
 use crate::{Case, Maker, run_cases};
 
-/// Changes from one set of values: see [`changes`](crate::changes).
-pub(crate) fn changes_from<S: Scheme>(maker: &Maker<'_, S>, from: &[Value]) -> Result<(), String> {
+/// Changes from one set of values, in so many sequences of calls: see [`changes`](crate::changes).
+pub(crate) fn changes_from<S: Scheme>(maker: &Maker<'_, S>, from: &[Value], cases: u32) -> Result<(), String> {
     let config = maker.of_values(from);
     let given = &Typical::<S>::of(&config);
     let bounded = keeps_its_minimum(maker, from, given);
@@ -34,7 +34,7 @@ pub(crate) fn changes_from<S: Scheme>(maker: &Maker<'_, S>, from: &[Value]) -> R
         prop_assert!(broken.is_none(), "{}, while {config:?} and {:?} change", broken.unwrap(), maker.of_values(&to));
         Ok(())
     };
-    run_cases(&run)
+    run_cases(&run, cases)
 }
 
 /// Whether a scenario lets parameters change so: the lengths of frames stay, and their paths.

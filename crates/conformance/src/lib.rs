@@ -20,7 +20,7 @@
 //! Also checked: every parameter is documented, and has no effect where its
 //! condition does not hold; and the rules hold while parameters change in the midst of calls.
 //!
-//! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.
+//! The sequences are the same in every run: 48 for the defaults, 16 for each profile. `PROPTEST_CASES=1000` asks for more of them.
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -38,6 +38,7 @@ use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng
 
 use calls::{Call, Points, Setting, UNMOVED, calls, recovers};
 pub use facts::tells_the_source;
+use maker::DEFAULTS;
 pub use maker::Maker;
 use typical::Typical;
 use world::Words;
@@ -85,6 +86,22 @@ pub fn conditions<S: Scheme>() -> Result<(usize, usize), String> {
 /// # Errors
 /// The first rule that is broken, with the shortest sequence of calls that was found.
 pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
+    conforms_in::<S>(config, CASES)
+}
+
+/// The sequences of calls for one configuration.
+const CASES: u32 = 48;
+
+/// Those for a profile, beside the defaults: it differs in values alone.
+const CASES_OF_PROFILE: u32 = 16;
+
+/// Of the configuration with this name, as [`Maker::named`] gives it.
+fn cases_of(name: &str) -> u32 {
+    if name == DEFAULTS { CASES } else { CASES_OF_PROFILE }
+}
+
+/// The same under this number of sequences.
+fn conforms_in<S: Scheme>(config: &S::Config, cases: u32) -> Result<(), String> {
     facts::documented(S::info(config))?;
     let given = &Typical::<S>::of(config);
     facts::has_forms(config, given)?;
@@ -104,7 +121,7 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
         prop_assert!(fits, "a signal fits an Ethernet frame");
         if S::info(config).recovers_alone { recovers::<S>(&mut points.rp, &mut points.words) } else { Ok(()) }
     };
-    run_cases(&run)
+    run_cases(&run, cases)
 }
 
 /// Two sequences of calls and a seed.
@@ -113,10 +130,10 @@ type Case = (Vec<Call>, Vec<Call>, u32);
 /// Tries to shorten a sequence that breaks a rule.
 const SHRINKING: u32 = 64;
 
-/// Runs 48 cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and not
-/// for each scheme.
-fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>) -> Result<(), String> {
-    let cases = std::env::var("PROPTEST_CASES").map_or(48, |n| n.parse().expect("PROPTEST_CASES is a number"));
+/// Runs so many cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and
+/// not for each scheme.
+fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>, cases: u32) -> Result<(), String> {
+    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
     let (max_shrink_iters, max_global_rejects) = (u32::MAX - 1, 100 * cases);
     let runs = Runs { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));

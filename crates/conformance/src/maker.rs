@@ -4,10 +4,13 @@ use penstock_schemes::*;
 
 use crate::calls::{Call, Points, Setting};
 use crate::changes;
-use crate::conforms;
 use crate::facts::tells_the_source;
 use crate::typical::Typical;
 use crate::world::Words;
+use crate::{cases_of, conforms_in};
+
+/// The name of the configuration that sets no parameter.
+pub(crate) const DEFAULTS: &str = "defaults";
 
 /// Makes configurations of a scheme.
 pub struct Maker<'a, S: Scheme> {
@@ -38,7 +41,7 @@ impl<'a, S: Scheme> Maker<'a, S> {
     pub fn check(&self) -> Result<(), String> {
         for (name, settings) in self.named() {
             let config = self.with(settings);
-            let kept = conforms::<S>(&config).and_then(|()| tells_the_source::<S>(&config));
+            let kept = conforms_in::<S>(&config, cases_of(name)).and_then(|()| tells_the_source::<S>(&config));
             kept.map_err(|broken| format!("{name}: {broken}"))?;
         }
         self.conditions()?;
@@ -47,7 +50,7 @@ impl<'a, S: Scheme> Maker<'a, S> {
 
     /// `defaults` and the profiles, and the parameters that each of them sets.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &'static [(&'static str, Value)])> + use<S> {
-        self.info.profiles.iter().map(|p| (p.name, p.settings)).chain([("defaults", &[][..])])
+        self.info.profiles.iter().map(|p| (p.name, p.settings)).chain([(DEFAULTS, &[][..])])
     }
 
     /// The configuration with some parameters at other values than their defaults.
@@ -73,7 +76,8 @@ impl<'a, S: Scheme> Maker<'a, S> {
     /// See [`changes`](crate::changes).
     pub(crate) fn changes(&self) -> Result<(), String> {
         self.named().try_for_each(|(name, settings)| {
-            changes::changes_from(self, &self.values(settings)).map_err(|broken| format!("{name}: {broken}"))
+            changes::changes_from(self, &self.values(settings), cases_of(name))
+                .map_err(|broken| format!("{name}: {broken}"))
         })
     }
 
