@@ -1,6 +1,7 @@
 """Writes the page of documentation with the ranks of arenas that have run.
 
     for rate in 10g 100g 400g; do penstock arena $rate --seeds 3 --out results/arena/$rate; done
+    penstock arena 10g --seeds 3 --tune 32 --out results/arena/10g --resume
     python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
 
 PAGE is docs/measurements/arena-ranks.md. All that is on it follows from the folders.
@@ -12,8 +13,10 @@ from pathlib import Path
 
 from penstock import Arena
 from penstock.arenas import prose, reasons
+from penstock.arenas.arena import ArenaResults
 from penstock.arenas.arena_file import OWN, read
 from penstock.arenas.standings import Total
+from penstock.arenas.tuned_competitors import SCENARIO
 
 _HEAD = """\
 # Ranks of the arenas
@@ -25,12 +28,14 @@ are comparable only where both completed the same ones.
 
 <!-- not run: it takes from minutes to hours; make arena runs it -->
 ```sh
-for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done
+for rate in 10g 100g 400g; do penstock arena $rate --seeds {seeds} --out results/arena/$rate; done{tuned}
 python tools/arena_page.py results/arena/10g results/arena/100g results/arena/400g > PAGE
 ```
 
-The second command writes this page.
+The last command writes this page.
 """
+_TUNED = """
+penstock arena {arena} --seeds {seeds} --tune 32 --out results/arena/{arena} --resume"""
 
 
 def main() -> None:
@@ -38,19 +43,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, help="folders of `penstock arena`")
     arenas = [Arena.open(folder) for folder in parser.parse_args().folders]
-    print(_HEAD.format(seeds=min(found.seeds for found in arenas)))
+    seeds = min(found.seeds for found in arenas)
+    tuned = [_TUNED.format(arena=found.path.name, seeds=seeds) for found in arenas if found.tuned]
+    print(_HEAD.format(seeds=seeds, tuned="".join(tuned)))
     for found in arenas:
-        print("\n".join(_section(found)))
+        print("\n".join(_section(found, found)))
+        if found.tuned:
+            print("\n".join(_section(found, found.tuned)))
 
 
-def _section(found: Arena) -> Iterator[str]:
-    """Yield the lines of an arena: the ranks, what each workload came to, and why the first is first."""
+def _section(arena: Arena, found: ArenaResults) -> Iterator[str]:
+    """Yield the lines of a board of an arena: the ranks, what each workload came to, and why the first is first."""
     totals, count = found.totals, len(found.entries.workloads)
-    seeds = "one seed" if found.seeds == 1 else f"{found.seeds} seeds"
-    yield f"## {found.entries.title.partition(':')[0]}\n"
-    every = {own.title: len(own.workloads) for own in map(read, OWN)}.get(found.entries.title, count)
+    seeds = "one seed" if arena.seeds == 1 else f"{arena.seeds} seeds"
+    tuned = ", tuned" if found is arena.tuned else ""
+    yield f"## {arena.entries.title.partition(':')[0]}{tuned}\n"
+    every = {own.title: len(own.workloads) for own in map(read, OWN)}.get(arena.entries.title, count)
     ran = f"{count} workloads" if count == every else f"{count} of its {every} workloads"
     yield f"{len(totals)} competitors, {ran}, {seeds}.\n"
+    if tuned:
+        gained = sum(bool(answer.settings) for answer in arena.tunings.values())
+        yield (
+            f"{len(arena.tunings)} competitors have something to tune; the goal is the queue's 99th percentile in "
+            f"`{SCENARIO}`. For {gained} a gain is shown on seeds that the search never used: those are `-tuned`.\n"
+        )
     yield "| | Competitor | Mean rank | First on | Times the best | Completed |"
     yield "|---|---|---|---|---|---|"
     for place, total in enumerate(totals, 1):
@@ -66,7 +82,7 @@ def _section(found: Arena) -> Iterator[str]:
     yield ""
 
 
-def _first(found: Arena, total: Total, workload: str) -> str:
+def _first(found: ArenaResults, total: Total, workload: str) -> str:
     """Say where a competitor stands on a workload, why, and what it did."""
     rows = found.standings[workload]
     own = next(standing for standing in rows if standing.competitor is total.competitor)
