@@ -1,5 +1,6 @@
 //! Sums at the limits of times, rates and sizes, and slices of bounded work in every network.
 
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use crate::common::{cases, star};
 use penstock_schemes::none::{Config, NoControl};
@@ -130,17 +131,17 @@ fn an_instant_without_end_ends_with_the_slice() {
 #[test]
 fn work_beyond_events_counts() {
     struct Looks;
-    impl penstock_sim::Probe<NoControl> for Looks {
+    impl Look<NoControl> for Looks {
         fn interval(&self) -> Option<Duration> {
             Some(Duration(1))
         }
-        fn sample(&mut self, _: Instant, _: &impl penstock_sim::View<NoControl>) {}
     }
     let mut b = star(300, BitRate(1_000_000_000), Duration::ZERO, LARGEST_QUEUE);
     for flow in &mut b.network.flows {
         flow.start = Instant(S);
     }
-    let mut sim = Sim::<NoControl, Looks, Lean>::new(&b.network, &[none()], 1, Looks);
+    let mut looks = Looks;
+    let mut sim = Sim::<_, _, Full>::new(&b.network, &[none()], 1, Looking(&mut looks));
     assert!(!sim.run_slice(Instant(S), 10_000));
     // A sample each picosecond counts as 1 event, 300 flows and 602 ports.
     assert_eq!((sim.now(), sim.events()), (Instant(11), 12));

@@ -1,14 +1,15 @@
 //! The engine against numbers computed by hand, and conservation over random networks.
 
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use crate::common::{cases, star};
-use penstock_schemes::efecn::EnhancedForwardExplicitRate;
-use penstock_schemes::fecn::ForwardExplicitRate;
+use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Full, Lean, NoProbe, Outcome, Probe, Sim, View};
+use penstock_sim::probe::QueueNow;
+use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -54,11 +55,8 @@ fn a_flow_that_is_stopped_is_probed_no_more() {
     for name in ["fecn", "efecn"] {
         let mut b = star(1, GBPS, US, ROOMY);
         b.network.flows[0].stop = Some(us(3500));
-        let probes = match SchemeConfig::with_defaults(name) {
-            Some(SchemeConfig::Fecn(config)) => run::<ForwardExplicitRate>(&b.network, &config, us(10_000)),
-            Some(SchemeConfig::Efecn(config)) => run::<EnhancedForwardExplicitRate>(&b.network, &config, us(10_000)),
-            _ => unreachable!(),
-        };
+        let config = SchemeConfig::with_defaults(name).expect("a scheme");
+        let probes = run::<Mixed>(&b.network, &config, us(10_000));
         assert_eq!(probes.totals.probes_delivered, 4, "{name}: at 0, 1, 2 and 3 ms");
     }
 }
@@ -71,7 +69,7 @@ fn switches_have_clocks_of_their_own() {
     let mut b = star(2, GBPS, US, ROOMY);
     let mut outcome = |own_clocks, seed| {
         b.network.own_clocks = own_clocks;
-        let mut sim = Sim::<ForwardExplicitRate, _, Lean>::new(&b.network, &[config.clone()], seed, NoProbe);
+        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, &[SchemeConfig::Fecn(config.clone())], seed, NoProbe);
         sim.run_until(us(20_000));
         sim.finish().0
     };
@@ -207,13 +205,13 @@ fn windows_have_statistics_and_counts_of_their_own() {
 /// Watches the bits of a line in every picosecond.
 struct Line(QueueId, u64);
 
-impl<S: Scheme> Probe<S> for Line {
+impl Look<NoControl> for Line {
     fn interval(&self) -> Option<Duration> {
         Some(Duration(1))
     }
 
-    fn sample(&mut self, now: Instant, view: &impl View<S>) {
-        let bits = view.queue(self.0).line_bits;
+    fn sample(&mut self, now: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
+        let bits = queue(self.0).line_bits;
         assert!(bits >= self.1, "{bits} bits at {now:?}, {} before", self.1);
         self.1 = bits;
     }
@@ -231,10 +229,9 @@ fn no_line_takes_back_what_it_has_sent() {
         b.network.changes = (0..changes).map(change).collect();
         b.network.flows[0].traffic = Traffic::Constant(BitRate(20_000_000_000_000));
         let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-        let line = Line(b.network.queue(port, 0), 0);
-        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, line);
-        sim.run_until(Instant(6000));
-        assert!(sim.finish().1.1 > 50_000);
+        let mut line = Line(b.network.queue(port, 0), 0);
+        Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut line)).run_until(Instant(6000));
+        assert!(line.1 > 50_000);
     }
 }
 
@@ -477,16 +474,15 @@ struct Counting {
     arrivals: u64,
 }
 
-impl<S: Scheme> Probe<S> for Counting {
-    const ARRIVALS: bool = true;
+impl Look<Qcn> for Counting {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(10))
     }
-    fn sample(&mut self, _: Instant, view: &impl View<S>) {
+    fn sample(&mut self, _: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
         self.samples += 1;
-        self.octets += view.queue(QueueId(0)).len.0;
+        self.octets += queue(QueueId(0)).len.0;
     }
-    fn arrival(&mut self, _: Instant, _: QueueId, _: FlowId, _: Octets, _: bool) {
+    fn arrival(&mut self, _: Instant, _: QueueId, _: FlowId) {
         self.arrivals += 1;
     }
 }
@@ -496,9 +492,10 @@ fn probes_watch_and_do_not_steer() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let plain = run::<Qcn>(&b.network, &config, us(50_000));
-    let mut sim = Sim::<Qcn, _, Lean>::new(&b.network, &[config], 1, Counting { samples: 0, octets: 0, arrivals: 0 });
+    let mut seen = Counting { samples: 0, octets: 0, arrivals: 0 };
+    let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut seen));
     sim.run_until(us(50_000));
-    let (mut watched, seen) = sim.finish();
+    let mut watched = sim.finish().0;
     assert_eq!(seen.samples, 5001, "at 0, 10, … us, and at the end, which is no event");
     assert_eq!(
         seen.arrivals,
@@ -529,13 +526,13 @@ fn runs_repeat_and_seeds_differ() {
 #[derive(Default)]
 struct Bits(Vec<Vec<u64>>);
 
-impl Probe<NoControl> for Bits {
+impl Look<NoControl> for Bits {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(5))
     }
 
-    fn sample(&mut self, _now: Instant, view: &impl View<NoControl>) {
-        self.0.push((0..4).map(|queue| view.queue(QueueId(queue)).line_bits).collect());
+    fn sample(&mut self, _now: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
+        self.0.push((0..4).map(|i| queue(QueueId(i)).line_bits).collect());
     }
 }
 
@@ -546,9 +543,9 @@ fn the_bits_sent_never_decrease() {
     let mut b = star(1, BitRate(7_000_000_000), US, ROOMY);
     b.network.flows[0].traffic = Traffic::Constant(BitRate(1_200_000_000));
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Bits::default());
-    sim.run_until(us(1000));
-    let Bits(samples) = sim.finish().1;
+    let mut bits = Bits::default();
+    Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut bits)).run_until(us(1000));
+    let Bits(samples) = bits;
     for pair in samples.windows(2) {
         assert!(pair[0].iter().zip(&pair[1]).all(|(before, after)| before <= after), "{pair:?}");
     }

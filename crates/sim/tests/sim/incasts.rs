@@ -1,12 +1,14 @@
 //! Priority flow control over random incasts: with the computed headroom nothing is lost, without it something is.
 
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use crate::common::{cases, pfc};
 use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::pfc::headroom;
-use penstock_sim::{Full, NoProbe, Outcome, Probe, Sim, View};
+use penstock_sim::probe::QueueNow;
+use penstock_sim::{Full, NoProbe, Outcome, Probe, Sim};
 use proptest::prelude::*;
 
 /// How long the runs are.
@@ -17,12 +19,12 @@ const TINY: Octets = Octets(3000);
 /// Looks at the network often.
 struct Watching;
 
-impl<S: Scheme> Probe<S> for Watching {
+impl Look<Qcn> for Watching {
     fn interval(&self) -> Option<Duration> {
         Some(Duration(997_000))
     }
-    fn sample(&mut self, _: Instant, view: &impl View<S>) {
-        assert!(view.queue(QueueId(0)).paused <= END.since(Instant::ZERO));
+    fn sample(&mut self, _: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
+        assert!(queue(QueueId(0)).paused <= END.since(Instant::ZERO));
     }
 }
 
@@ -170,7 +172,8 @@ proptest! {
         let mut cuts = cuts;
         cuts.sort_unstable();
         prop_assert_eq!(&whole, &run(&network, &cuts));
-        let mut watched = sim(&network, Watching);
+        let mut watching = Watching;
+        let mut watched = sim(&network, Looking(&mut watching));
         watched.run_until(END);
         let mut watched = watched.finish().0;
         watched.totals.events = whole.totals.events;

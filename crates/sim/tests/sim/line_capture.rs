@@ -1,10 +1,11 @@
 //! The frames on tapped lines, against times and queue lengths computed by hand.
 
+use crate::common::look::{Look, Looking};
 use crate::common::{lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::probe::{Content, FateOnLine, FrameSeen, Load, Probe};
+use penstock_sim::probe::{Content, FateOnLine, FrameSeen, Load};
 use penstock_sim::{Full, Outcome, Sim};
 
 const US: Duration = Duration(1_000_000);
@@ -21,7 +22,7 @@ struct Keeper {
     pauses: Vec<(u8, u8)>,
 }
 
-impl Probe<NoControl> for Keeper {
+impl Look<NoControl> for Keeper {
     fn captured_ports(&self) -> &[PortId] {
         &self.ports
     }
@@ -60,10 +61,10 @@ fn chain() -> Builder {
 
 fn run(network: &Network, ports: Vec<PortId>, until: Duration) -> (Outcome, Keeper) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let keeper = Keeper { ports, frames: Vec::new(), bounds: Vec::new(), pauses: Vec::new() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &[config], 1, keeper);
+    let mut keeper = Keeper { ports, frames: Vec::new(), bounds: Vec::new(), pauses: Vec::new() };
+    let mut sim = Sim::<_, _, Full>::new(network, &[config], 1, Looking(&mut keeper));
     sim.run_until(Instant::ZERO + until);
-    sim.finish()
+    (sim.finish().0, keeper)
 }
 
 use FateOnLine::{Crossed, Lost, UnderWay};

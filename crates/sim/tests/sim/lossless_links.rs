@@ -1,12 +1,13 @@
 //! Credit-based flow control and link-level retry: throughput by hand, no loss, deadlocks by name, go-back-N by its formula.
 
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use crate::common::{cases, star};
 use crate::deadlocks::ring;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::probe::{Content, FrameSeen, Load, Probe};
+use penstock_sim::probe::{Content, FrameSeen, Load};
 use penstock_sim::{Full, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
@@ -221,7 +222,7 @@ pub(crate) fn lossy(network: &mut Network, more: u32, ber: f64) {
 /// The offsets of the frames that come over a line.
 struct Offsets(PortId, Vec<u64>);
 
-impl Probe<NoControl> for Offsets {
+impl Look<NoControl> for Offsets {
     fn captured_ports(&self) -> &[PortId] {
         std::slice::from_ref(&self.0)
     }
@@ -273,9 +274,11 @@ proptest! {
             credits(&mut b.network, port, 60, spacing, Duration::from_us(30));
         }
         let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-        let mut sim = Sim::<NoControl, _, Full>::new(&b.network, &[config], 1, Offsets(port, Vec::new()));
+        let mut offsets = Offsets(port, Vec::new());
+        let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut offsets));
         sim.run_until(Instant::ZERO + Duration::from_ms(400));
-        let (outcome, Offsets(_, seen)) = sim.finish();
+        let outcome = sim.finish().0;
+        let Offsets(_, seen) = offsets;
         prop_assert_eq!(seen, (0..100).map(|frame| 1500 * frame).collect::<Vec<_>>());
         prop_assert!(outcome.flows[0].completed.is_some());
     }

@@ -1,10 +1,11 @@
 //! A source offers what is written: every kind of traffic, one flow alone and several at a host; and equal senders lose equally.
 
+use crate::common::look::{Look, Looking};
 use crate::common::star;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Lean, NoProbe, Outcome, Probe, Sim};
+use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -134,10 +135,8 @@ struct Departures {
     at: Vec<Vec<Instant>>,
 }
 
-impl Probe<NoControl> for Departures {
-    const ARRIVALS: bool = true;
-
-    fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, _: Octets, _: bool) {
+impl Look<NoControl> for Departures {
+    fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId) {
         if queue == self.port {
             self.at[flow.index()].push(now);
         }
@@ -160,10 +159,9 @@ fn poisson_flows_wait_at_their_host_as_the_textbook_says() {
             b.network.flows.iter_mut().zip(flows).for_each(|(flow, &(_, frame))| flow.frame = frame);
             let port = b.network.queue(b.port(flows.len(), flows.len() + 1), 0);
             let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-            let probe = Departures { port, at: vec![Vec::new(); flows.len()] };
-            let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, probe);
-            sim.run_until(us(20_000_000));
-            sim.finish().1.at
+            let mut seen = Departures { port, at: vec![Vec::new(); flows.len()] };
+            Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut seen)).run_until(us(20_000_000));
+            seen.at
         };
         let (made, sent) = (departures(BitRate(1000 * GBPS.0)), departures(GBPS));
         let mut mean = 0.0;

@@ -206,8 +206,7 @@ proptest! {
             Ok(partition) if partition.lookahead() > Duration(200_000) => match kind {
                 0 => drop(compare::<Qcn, Lean>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
                 1 | 4 | 5 => drop(compare::<Qcn, Full>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                6 | 7 => drop(compare::<NoControl, Full>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
-                2 => drop(compare::<NoControl, Lean>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
+                2 | 6 | 7 => drop(compare::<NoControl, Full>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
                 _ => {
                     network.priorities = vec![0, 2, 5];
                     network.flows.iter_mut().for_each(|flow| flow.priority = flow.priority.min(5));

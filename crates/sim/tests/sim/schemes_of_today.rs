@@ -9,7 +9,7 @@ use penstock_schemes::{
     Value,
 };
 use penstock_sim::network::{Builder, FlowId, Marking, Network};
-use penstock_sim::{Full, Lean, Model, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Probe, Sim, View};
 
 const US: Duration = Duration(1_000_000);
 
@@ -59,19 +59,12 @@ impl<S: Scheme> Probe<S> for Vars {
 fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: Instant) -> (Outcome, Vec<Vec<i64>>) {
     let vars = Vars { from: warmup, rows: Vec::new() };
     let configs: Vec<_> = network.priorities.iter().map(|_| config.clone()).collect();
-    let (outcome, vars) = if network.needs_flow_control() {
-        measure(Sim::<S, _, Full>::new(network, &configs, 1, vars), warmup, end)
-    } else {
-        measure(Sim::<S, _, Lean>::new(network, &configs, 1, vars), warmup, end)
-    };
-    (outcome, vars.rows)
-}
-
-fn measure<S: Scheme, P: Probe<S>, M: Model>(mut sim: Sim<S, P, M>, warmup: Instant, end: Instant) -> (Outcome, P) {
+    let mut sim = Sim::<S, _, Full>::new(network, &configs, 1, vars);
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);
-    sim.finish()
+    let (outcome, vars) = sim.finish();
+    (outcome, vars.rows)
 }
 
 /// Jain's index of the flows' throughput: (Σx)² / (n Σx²).

@@ -1,13 +1,14 @@
 //! Traffic classes at switches: weights, strict priorities, shapers and WRED, against numbers worked out by hand.
 
 use crate::common::cases;
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::parts::marking::Ramp;
 use penstock_schemes::{BitRate, Duration, FlowKey, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::probe::{Content, FrameSeen, Probe};
+use penstock_sim::probe::{Content, FrameSeen};
 use penstock_sim::{Full, Outcome, Sim};
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::events::{FrameId, Lane, PauseId};
@@ -23,7 +24,7 @@ const ROOMY: Octets = Octets(100_000_000);
 /// The starts of frames on a line: time in ns and priority.
 struct Starts(Vec<PortId>, Vec<(u64, u8)>);
 
-impl Probe<NoControl> for Starts {
+impl Look<NoControl> for Starts {
     fn captured_ports(&self) -> &[PortId] {
         &self.0
     }
@@ -38,9 +39,10 @@ impl Probe<NoControl> for Starts {
 fn run(network: &Network, captured: Vec<PortId>, cuts: &[Duration]) -> (Outcome, Starts) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Starts(captured, Vec::new()));
+    let mut starts = Starts(captured, Vec::new());
+    let mut sim = Sim::<_, _, Full>::new(network, &configs, 1, Looking(&mut starts));
     cuts.iter().for_each(|&cut| sim.run_until(Instant::ZERO + cut));
-    sim.finish()
+    (sim.finish().0, starts)
 }
 
 fn weight(weight: u16) -> Service {

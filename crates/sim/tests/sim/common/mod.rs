@@ -1,5 +1,6 @@
 //! Small networks for tests.
 
+pub(crate) mod look;
 pub(crate) mod random;
 pub(crate) mod trial;
 
