@@ -8,8 +8,11 @@ PAGE is docs/measurements/arena-ranks.md. All that is on it follows from the fol
 """
 
 import argparse
+from collections import defaultdict
 from collections.abc import Iterator
+from math import exp, inf, log
 from pathlib import Path
+from statistics import mean
 
 from penstock import Arena
 from penstock.arenas import prose, reasons
@@ -17,6 +20,9 @@ from penstock.arenas.arena import ArenaResults
 from penstock.arenas.arena_file import OWN, read
 from penstock.arenas.standings import Total
 from penstock.arenas.tuned_competitors import SCENARIO
+
+_SUFFIX = "-tuned"
+"""Of the names of competitors that were tuned."""
 
 _HEAD = """\
 # Ranks of the arenas
@@ -67,6 +73,7 @@ def _section(arena: Arena, found: ArenaResults) -> Iterator[str]:
             f"{len(arena.tunings)} competitors have something to tune; the goal is the queue's 99th percentile in "
             f"`{SCENARIO}`. For {gained} a gain is shown on seeds that the search never used: those are `-tuned`.\n"
         )
+        yield f"{_elsewhere(arena, found)}\n"
     yield "| | Competitor | Mean rank | First on | Times the best | Completed |"
     yield "|---|---|---|---|---|---|"
     for place, total in enumerate(totals, 1):
@@ -80,6 +87,25 @@ def _section(arena: Arena, found: ArenaResults) -> Iterator[str]:
         says = prose.of_workload(found.standings[workload.name])[0]
         yield f"| {workload.title} | {says} | {_first(found, totals[0], workload.name)} |"
     yield ""
+
+
+def _elsewhere(arena: Arena, tuned: ArenaResults) -> str:
+    """Say what came of the tuned competitors on the workloads, of which none was that of the search."""
+    logs = defaultdict[str, list[float]](list)
+    for workload in arena.entries.workloads:
+        before = {standing.competitor.name: mean(standing.values) for standing in arena.standings[workload.name]}
+        for standing in tuned.standings[workload.name]:
+            name, value = standing.competitor.name.removesuffix(_SUFFIX), mean(standing.values)
+            if standing.competitor.name != name and 0 < value < inf and 0 < before[name] < inf:
+                logs[name].append(log(value / before[name]) * (1 if workload.judge.better == "less" else -1))
+    times = sorted((exp(mean(own)), name) for name, own in logs.items())
+    fallen = sum(ratio < 1 for ratio, _ in times)
+    (least, best), (most, worst) = times[0], times[-1]
+    return (
+        f"What suits that workload need not suit these. The number that judges is better for {fallen} of {len(times)} and "
+        f"worse for the others, by its geometric mean over the workloads that both completed. The extremes are "
+        f"`{best}`, {least:.2f} times, and `{worst}`, {most:.2f} times."
+    )
 
 
 def _first(found: ArenaResults, total: Total, workload: str) -> str:
