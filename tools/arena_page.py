@@ -102,8 +102,8 @@ def _elsewhere(arena: Arena, tuned: ArenaResults) -> str:
     fallen = sum(ratio < 1 for ratio, _ in times)
     (least, best), (most, worst) = times[0], times[-1]
     return (
-        f"What suits that workload need not suit these. The number that judges is better for {fallen} of {len(times)} and "
-        f"worse for the others, by its geometric mean over the workloads that both completed. The extremes are "
+        f"What suits that workload need not suit these. The number that judges is better for {fallen} of {len(times)} "
+        f"and worse for the others, by its geometric mean over the workloads that both completed. The extremes are "
         f"`{best}`, {least:.2f} times, and `{worst}`, {most:.2f} times."
     )
 
