@@ -9,7 +9,7 @@ use crate::typical::Typical;
 use crate::world::{LINE, Words, place};
 use crate::{Case, Maker, run_cases};
 
-/// Changes from one set of values, in so many sequences of calls: see [`changes`](crate::changes).
+/// Changes from one set of values, in `cases` sequences of calls: see [`changes`](crate::changes).
 pub(crate) fn changes_from<S: Scheme>(maker: &Maker<'_, S>, from: &[Value], cases: u32) -> Result<(), String> {
     let config = maker.of_values(from);
     let given = &Typical::<S>::of(&config);

@@ -130,7 +130,7 @@ type Case = (Vec<Call>, Vec<Call>, u32);
 /// Tries to shorten a sequence that breaks a rule.
 const SHRINKING: u32 = 64;
 
-/// Runs so many cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and
+/// Runs `cases` cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and
 /// not for each scheme.
 fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>, cases: u32) -> Result<(), String> {
     let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
