@@ -19,10 +19,7 @@ from penstock.arenas import prose, reasons
 from penstock.arenas.arena import ArenaResults
 from penstock.arenas.arena_file import OWN, read
 from penstock.arenas.standings import Total
-from penstock.arenas.tuned_competitors import SCENARIO
-
-_SUFFIX = "-tuned"
-"""Of the names of competitors that were tuned."""
+from penstock.arenas.tuned_competitors import SCENARIO, SUFFIX
 
 _HEAD = """\
 # Ranks of the arenas
@@ -41,7 +38,7 @@ python tools/arena_page.py results/arena/10g results/arena/100g results/arena/40
 The last command writes this page.
 """
 _TUNED = """
-penstock arena {arena} --seeds {seeds} --tune 32 --out results/arena/{arena} --resume"""
+penstock arena {arena} --seeds {seeds} --tune {trials} --out results/arena/{arena} --resume"""
 
 
 def main() -> None:
@@ -50,7 +47,9 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path, help="folders of `penstock arena`")
     arenas = [Arena.open(folder) for folder in parser.parse_args().folders]
     seeds = min(found.seeds for found in arenas)
-    tuned = [_TUNED.format(arena=found.path.name, seeds=seeds) for found in arenas if found.tuned]
+    tuned = [
+        _TUNED.format(arena=found.path.name, seeds=found.seeds, trials=found.trials) for found in arenas if found.tuned
+    ]
     print(_HEAD.format(seeds=seeds, tuned="".join(tuned)))
     for found in arenas:
         print("\n".join(_section(found, found)))
@@ -95,7 +94,7 @@ def _elsewhere(arena: Arena, tuned: ArenaResults) -> str:
     for workload in arena.entries.workloads:
         before = {standing.competitor.name: mean(standing.values) for standing in arena.standings[workload.name]}
         for standing in tuned.standings[workload.name]:
-            name, value = standing.competitor.name.removesuffix(_SUFFIX), mean(standing.values)
+            name, value = standing.competitor.name.removesuffix(SUFFIX), mean(standing.values)
             if standing.competitor.name != name and 0 < value < inf and 0 < before[name] < inf:
                 logs[name].append(log(value / before[name]) * (1 if workload.judge.better == "less" else -1))
     times = sorted((exp(mean(own)), name) for name, own in logs.items())

@@ -52,6 +52,23 @@ def test_frames_move_where_the_run_is_slow_and_are_not_there_where_it_is_quick(
     ).to_have_count(0)
 
 
+def test_the_load_of_a_link_flows_while_the_run_does(lab: Watched) -> None:
+    load = "document.querySelector('svg.network line.load[visibility=visible]')"
+    lab.open("#gallery=baseline/ten-gig")
+    set_off(lab, "0.01")
+    lab.page.wait_for_function(f"Number({load}?.getAttribute('stroke-dashoffset')) < 0")
+    lab.page.locator("#play").click()
+    lab.page.wait_for_timeout(300)
+    offset = f"{load}.getAttribute('stroke-dashoffset')"
+    still = lab.page.evaluate(offset)
+    lab.page.wait_for_timeout(300)
+    assert lab.page.evaluate(offset) == still
+    dashes = f"getComputedStyle({load}).strokeDasharray"
+    assert lab.page.evaluate(dashes) != "none"
+    lab.page.emulate_media(reduced_motion="reduce")
+    assert lab.page.evaluate(dashes) == "none"
+
+
 def test_notifications_fly_back_to_their_sources(lab: Watched) -> None:
     lab.open("#gallery=baseline/ten-gig")
     step_to(lab, 10)

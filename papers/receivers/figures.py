@@ -25,7 +25,7 @@ def _at(share: float) -> Source:
 
 @FIGURES.draw("slowdowns", **{"50": _at(0.4725), "80": _at(0.756)})
 def slowdowns(data: Data) -> "Figure":
-    """Median and 99th percentile by size, means of three seeds: lines are ours, crosses are published."""
+    """Median and 99th percentile by size, three seeds (short: one): lines are ours, crosses published."""
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
     for axis, (load, published) in zip(axes, _PUBLISHED.items(), strict=True):
         ours = np.mean(data[load], axis=0)

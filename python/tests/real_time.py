@@ -2,6 +2,7 @@
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +16,10 @@ TRIES = 3
 
 
 def in_real_time(test: Callable[..., None]) -> Callable[..., None]:
-    """Return a test that passes when one of its tries does; each try has an empty ``tmp_path``."""
+    """Return a test that passes when one of its tries does; each try has an empty ``tmp_path``.
+
+    A try that failed is among the warnings that pytest prints: a fault that shows in one of three is to be seen.
+    """
 
     @functools.wraps(test)
     def tried(**fixtures: Any) -> None:
@@ -32,7 +36,7 @@ def in_real_time(test: Callable[..., None]) -> Callable[..., None]:
             except (AssertionError, pytest.fail.Exception, pytest.skip.Exception) as failure:
                 if number == TRIES:
                     raise
-                print(f"try {number}: {failure}")
+                warnings.warn(f"try {number} of {TRIES} failed: {failure}", stacklevel=1)
 
     return tried
 
@@ -41,10 +45,10 @@ def use_only_if_valid(result: Result) -> None:
     """Skip a try whose run is invalid: the machine was too busy, and its figures say nothing about the scheme."""
     about = result.summary["testbed"]
     if not about["valid"]:
-        leave(about["faults"])
+        end_as_invalid(about["faults"])
 
 
-def leave(faults: Iterable[str]) -> NoReturn:
-    """Skip a try with these faults. Where ``PENSTOCK_INVALID_RUNS_FAIL`` is set, it fails, and is run again later."""
+def end_as_invalid(faults: Iterable[str]) -> NoReturn:
+    """Skip a try whose run has these faults; where ``PENSTOCK_INVALID_RUNS_FAIL`` is set, fail: it runs again later."""
     end = pytest.fail if os.environ.get("PENSTOCK_INVALID_RUNS_FAIL") else pytest.skip
     end(f"the run is invalid: {' '.join(faults)}")

@@ -213,6 +213,7 @@ def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path, 
     assert found.tuned is not None
     assert left == [len(done)]
     assert set(found.tunings) == set(tuned)
+    assert found.trials == Arena.open(found.path).trials == 8
     proposals = {name: answer.settings for name, answer in found.tunings.items() if answer.settings}
     assert proposals or all(answer.why for answer in found.tunings.values())
     expected = {f"{name}-tuned" if name in proposals else name for name in names}

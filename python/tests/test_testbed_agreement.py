@@ -1,7 +1,7 @@
 """The testbed beside the simulator: the kernel's TCP beside ours; how a comparison is judged."""
 
 import pytest
-from real_time import in_real_time, leave
+from real_time import end_as_invalid, in_real_time
 from testbed_agreement import Agreement, MeasuredRun, RunMeasures, agreement, delivered_bps
 
 from penstock import Scenario
@@ -77,7 +77,7 @@ def test_the_kernels_tcp_and_ours_share_a_port_alike(congestion: str) -> None:
     scenario.set("flow.0.transport", f'{{ tcp = {{ congestion = "{congestion}" }} }}')
     result = agreement(scenario, scheme="none")
     if not result.valid:
-        leave(result.measured[0].faults)
+        end_as_invalid(result.measured[0].faults)
     assert abs(result.rate_off) <= 0.05, result
     assert abs(result.queue_off) <= 0.15, result
     # Both fill the buffer and lose frames: without that the comparison says nothing.

@@ -138,6 +138,7 @@ class Arena(ArenaResults):
     Attributes:
         path: the folder.
         seeds: how many runs there are of each.
+        trials: the simulated points of each search; 0 if none were tuned.
         tuned: the board of the tuned competitors; ``None`` if none were tuned.
         tunings: the answers of the searches, by the names of the competitors.
     """
@@ -148,12 +149,14 @@ class Arena(ArenaResults):
         entries: Entries,
         seeds: int,
         sweeps: Mapping[str, Sweep],
+        trials: int = 0,
         tuned: ArenaResults | None = None,
         tunings: "Mapping[str, Tuned] | None" = None,
     ) -> None:
         super().__init__(entries, sweeps)
         self.path = path
         self.seeds = seeds
+        self.trials = trials
         self.tuned = tuned
         self.tunings = tunings or {}
 
@@ -172,12 +175,12 @@ class Arena(ArenaResults):
             entries = Entries.of_document(kept["entries"])
             improved = None if kept["tuned"] is None else Entries.of_document(kept["tuned"])
             tunings = {name: Tuned(**answer) for name, answer in kept["tunings"].items()}
-            seeds = int(kept["seeds"])
+            seeds, trials = int(kept["seeds"]), int(kept["trials"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ScenarioError) as error:
             raise unread(f"{path}: {_ENTRIES} is damaged, or not one of `penstock arena`: {error}") from error
         sweeps = {workload.name: Sweep(path / _RUNS / workload.name) for workload in entries.workloads}
         board = None if improved is None else ArenaResults(improved, sweeps)
-        return cls(path, entries, seeds, sweeps, board, tunings)
+        return cls(path, entries, seeds, sweeps, trials, board, tunings)
 
     @property
     def finished(self) -> bool:
@@ -290,11 +293,13 @@ def arena(
     kept = {
         "entries": entries.document,
         "seeds": count,
+        "trials": tune,
         "tuned": improved.document if tune > 0 else None,
         "tunings": {name: asdict(answer) for name, answer in tunings.items()},
     }
     write_text(path / _ENTRIES, json.dumps(kept, indent=2) + "\n")
-    return Arena(path, entries, count, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
+    board = ArenaResults(improved, sweeps) if tune > 0 else None
+    return Arena(path, entries, count, sweeps, tune, board, tunings)
 
 
 class _Counter:

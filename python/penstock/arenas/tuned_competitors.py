@@ -21,6 +21,8 @@ from penstock.variants import Variant
 
 GOAL = "latency"
 SCENARIO = "arena/tuning"
+SUFFIX = "-tuned"
+"""The end of the name of a competitor that was tuned."""
 _BUFFER, _BUFFER_OCTETS = "topology.star.buffer", 300_000
 _SEEDS = 2
 _VERDICT_SEEDS = 8
@@ -72,7 +74,7 @@ def tuned(
         write_text(_file(folder, competitor), json.dumps(asdict(answer), indent=2) + "\n")
         if answer.settings:
             settings = {**competitor.settings, **answer.settings}
-            competitors.append(replace(competitor, name=f"{competitor.name}-tuned", settings=settings))
+            competitors.append(replace(competitor, name=competitor.name + SUFFIX, settings=settings))
         else:
             competitors.append(competitor)
     return replace(entries, title=f"{entries.title}, tuned", competitors=tuple(competitors)), found
