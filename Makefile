@@ -168,7 +168,7 @@ verify-science: .venv/.engines .venv/.dev
 	$(BIN)/python -m pytest -q --numprocesses auto python/tests/test_fingerprints.py
 
 verify-rust: check-test
-	PROPTEST_CASES=2000 cargo test --locked
+	PROPTEST_CASES=2000 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=true cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
 	PROPTEST_CASES=10000 cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim conserve

@@ -20,7 +20,7 @@
 //! Also checked: every parameter is documented, and has no effect where its
 //! condition does not hold; and the rules hold while parameters change in the midst of calls.
 //!
-//! The sequences are the same in every run: 48 for the defaults, 16 for each profile. `PROPTEST_CASES=1000` asks for more of them.
+//! The sequences are the same in every run: 24 for the defaults, 8 for each profile. `PROPTEST_CASES=1000` asks for more of them.
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -80,7 +80,7 @@ pub fn conditions<S: Scheme>() -> Result<(usize, usize), String> {
     Maker::<S>::of_type().conditions()
 }
 
-/// The rules of the contract for one configuration, under random sequences of calls: 48 of them, or as many as the
+/// The rules of the contract for one configuration, under random sequences of calls: 24 of them, or as many as the
 /// environment's `PROPTEST_CASES` asks for.
 ///
 /// # Errors
@@ -90,10 +90,10 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
 }
 
 /// The sequences of calls for one configuration.
-const CASES: u32 = 48;
+const CASES: u32 = 24;
 
 /// Those for a profile, beside the defaults: it differs in values alone.
-const CASES_OF_PROFILE: u32 = 16;
+const CASES_OF_PROFILE: u32 = 8;
 
 /// Of the configuration with this name, as [`Maker::named`] gives it.
 fn cases_of(name: &str) -> u32 {

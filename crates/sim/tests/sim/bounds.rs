@@ -2,10 +2,10 @@
 
 use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, star};
+use crate::common::{cases, defaults, star};
+use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
@@ -163,9 +163,8 @@ fn many_flows_are_laid_out_in_time_that_grows_with_their_number() {
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
-fn sliced<Sch: Scheme>(network: &Network, config: &Sch::Config, works: &[u64]) -> Outcome {
-    let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<Sch, _, Full>::new(network, &configs, 1, NoProbe);
+fn sliced(network: &Network, works: &[u64]) -> Outcome {
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &defaults("qcn", network), 1, NoProbe);
     let mut works = works.iter().cycle();
     while !sim.run_slice(Instant(5_000_000_000), *works.next().expect("a cycle")) {}
     sim.finish().0
@@ -180,7 +179,6 @@ proptest! {
         network in random_network(),
         works in prop::collection::vec(1_u64..200, 1..5),
     ) {
-        let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
-        prop_assert_eq!(sliced::<Qcn>(&network, &config, &works), sliced::<Qcn>(&network, &config, &[u64::MAX]));
+        prop_assert_eq!(sliced(&network, &works), sliced(&network, &[u64::MAX]));
     }
 }

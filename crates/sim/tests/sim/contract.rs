@@ -5,7 +5,7 @@ use crate::common::star;
 use crate::common::trial::{Config, PLAIN, Trial};
 use penstock_schemes::*;
 use penstock_sim::network::*;
-use penstock_sim::{Full, Lean, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Probe, Sim, View};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -42,12 +42,7 @@ impl Probe<Trial> for Last {
 fn run(b: &Builder, config: Config, until: Instant, queues: &[QueueId]) -> (Outcome, Last) {
     let probe = Last { flows: b.network.flows.len() as u32, queues: queues.to_vec(), rps: Vec::new(), cps: Vec::new() };
     let configs = vec![config; b.network.priorities.len()];
-    if b.network.needs_flow_control() {
-        let mut sim = Sim::<Trial, _, Full>::new(&b.network, &configs, 1, probe);
-        sim.run_until(until);
-        return sim.finish();
-    }
-    let mut sim = Sim::<Trial, _, Lean>::new(&b.network, &configs, 1, probe);
+    let mut sim = Sim::<Trial, _, Full>::new(&b.network, &configs, 1, probe);
     sim.run_until(until);
     sim.finish()
 }

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{cases, pfc};
+use crate::common::{cases, defaults, pfc};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
-use penstock_schemes::{
-    BitRate, Configuration, Duration, Instant, Octets, Scheme, dcqcn::Dcqcn, e2cm::ExtendedEcm, fqcn::Fqcn,
-    none::NoControl, qcn::Qcn,
-};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use penstock_sim::outcome::FlowEnd;
 use penstock_sim::{Full, NoProbe, Outcome, Partition, RemoteFrames, Sim};
@@ -159,16 +157,10 @@ struct How {
     step: Option<u64>,
 }
 
-fn configs<S: Scheme>(network: &Network) -> Vec<S::Config> {
-    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
-    let config = S::Config::from_values(&values).expect("defaults are of their parameters' kinds");
-    vec![config; network.priorities.len()]
-}
-
 /// The outcome, and the places that were there for flows of processes.
-fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
-    let configs = configs::<S>(network);
-    let mut sim = Sim::<S, _, Full>::new(network, &configs, 1, NoProbe);
+fn run(scheme: &str, network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
+    let configs = defaults(scheme, network);
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &configs, 1, NoProbe);
     if let Some(arrivals) = arrivals {
         sim.feed(Box::new(arrivals.into_iter()));
     }
@@ -188,18 +180,18 @@ fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -
 }
 
 /// The same in parts: each node is in the one that `of_node` says.
-fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec<u32>) -> (Outcome, usize) {
+fn run_in_parts(scheme: &str, network: &Network, arrivals: &[Arrival], of_node: Vec<u32>) -> (Outcome, usize) {
     let partition = Arc::new(Partition::by_node(network, 3, of_node).expect("it can be cut"));
-    let configs = configs::<S>(network);
+    let configs = defaults(scheme, network);
     let part = |own| {
-        let mut part = Sim::<S, _, Full>::part(network, &configs, 1, NoProbe, &partition, own);
+        let mut part = Sim::<Mixed, _, Full>::part(network, &configs, 1, NoProbe, &partition, own);
         part.feed(Box::new(Vec::from(arrivals).into_iter()));
         part
     };
     let mut parts: Vec<_> = (0..3).map(part).collect();
     while parts[0].now() < END {
         let window = (parts[0].now() + partition.lookahead()).min(END);
-        let mut mail: Vec<RemoteFrames<S>> = parts.iter().map(|_| RemoteFrames::default()).collect();
+        let mut mail: Vec<RemoteFrames<Mixed>> = parts.iter().map(|_| RemoteFrames::default()).collect();
         for part in &mut parts {
             assert!(part.run_part(window));
             part.export(&mut mail);
@@ -264,7 +256,7 @@ struct Case {
     of_node: Vec<u32>,
 }
 
-fn agree<S: Scheme>(trials: &[Trial], case: &Case) {
+fn agree(scheme: &str, trials: &[Trial], case: &Case) {
     let &Case { ref changes, until_complete, flow_control, step, ref of_node } = case;
     let whole = How { keeps: false, step: None };
     let mut there = dense(trials);
@@ -272,19 +264,19 @@ fn agree<S: Scheme>(trials: &[Trial], case: &Case) {
     if flow_control {
         with_flow_control(&mut there);
     }
-    let (expected, _) = run::<S>(&there, None, whole);
+    let (expected, _) = run(scheme, &there, None, whole);
     let (mut network, arrivals) = to_come(trials);
     (network.changes, network.until_complete) = (changes.clone(), until_complete);
     if flow_control {
         with_flow_control(&mut network);
     }
     for how in [whole, How { keeps: true, step: None }, How { keeps: false, step: Some(step) }] {
-        let (found, _) = run::<S>(&network, Some(arrivals.clone()), how);
-        assert_eq!(found, expected, "{} {how:?}", S::INFO.name);
+        let (found, _) = run(scheme, &network, Some(arrivals.clone()), how);
+        assert_eq!(found, expected, "{} {how:?}", scheme);
     }
     if !until_complete && !flow_control {
-        let (found, _) = run_in_parts::<S>(&network, &arrivals, of_node.clone());
-        assert_eq!(found, expected, "{} in parts", S::INFO.name);
+        let (found, _) = run_in_parts(scheme, &network, &arrivals, of_node.clone());
+        assert_eq!(found, expected, "{} in parts", scheme);
     }
 }
 
@@ -302,7 +294,7 @@ proptest! {
         flow_control in any::<bool>(),
         step in 20_000_000_u64..3_000_000_000,
         of_node in prop::collection::vec(0_u32..3, HOSTS + 1),
-        scheme in 0..5,
+        scheme in prop::sample::select(vec!["none", "qcn", "dcqcn", "e2cm", "fqcn"]),
     ) {
         for trial in trials.iter_mut().filter(|trial| shared && trial.limiting != Limiting::Uncontrolled) {
             trial.limiting = Limiting::Shared;
@@ -312,13 +304,7 @@ proptest! {
             [change(at, PortEvent::Down), change(at + us, PortEvent::Up)]
         }).collect();
         let case = Case { changes, until_complete, flow_control, step, of_node };
-        match scheme {
-            0 => agree::<NoControl>(&trials, &case),
-            1 => agree::<Qcn>(&trials, &case),
-            2 => agree::<Dcqcn>(&trials, &case),
-            3 => agree::<ExtendedEcm>(&trials, &case),
-            _ => agree::<Fqcn>(&trials, &case),
-        }
+        agree(scheme, &trials, &case);
     }
 }
 
@@ -337,13 +323,13 @@ fn short() -> Trial {
 #[test]
 fn places_follow_the_flows_that_are_there() {
     let (network, arrivals) = to_come(&[short()]);
-    let (outcome, places) = run::<Qcn>(&network, Some(arrivals.clone()), How { keeps: false, step: None });
+    let (outcome, places) = run("qcn", &network, Some(arrivals.clone()), How { keeps: false, step: None });
     assert!(outcome.ends.iter().filter(|end| end.completed != Instant::NEVER).count() > 19_990);
     assert!(places < 2000, "{places} places");
-    let (in_parts, places) = run_in_parts::<Qcn>(&network, &arrivals, vec![0, 1, 2, 1, 0]);
+    let (in_parts, places) = run_in_parts("qcn", &network, &arrivals, vec![0, 1, 2, 1, 0]);
     assert_eq!(in_parts, outcome);
     assert!(places < 2000, "{places} places of each part");
-    let (kept, places) = run::<Qcn>(&network, Some(arrivals), How { keeps: true, step: None });
+    let (kept, places) = run("qcn", &network, Some(arrivals), How { keeps: true, step: None });
     assert_eq!((kept, places), (outcome, 20_000));
 }
 
@@ -351,5 +337,5 @@ fn places_follow_the_flows_that_are_there() {
 #[test]
 fn a_point_that_remembers_flows_keeps_them() {
     let (network, arrivals) = to_come(&[short()]);
-    assert_eq!(run::<Fqcn>(&network, Some(arrivals), How { keeps: false, step: None }).1, 20_000);
+    assert_eq!(run("fqcn", &network, Some(arrivals), How { keeps: false, step: None }).1, 20_000);
 }

@@ -5,7 +5,6 @@ use crate::common::random::random_network;
 use crate::common::{cases, star};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::NoControl;
-use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::probe::QueueNow;
@@ -32,9 +31,8 @@ fn without_control(network: &Network, until: Instant) -> Outcome {
     run::<NoControl>(network, &config, until)
 }
 
-fn qcn_config() -> penstock_schemes::qcn::Config {
-    let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
-    config
+fn qcn_config() -> SchemeConfig {
+    SchemeConfig::with_defaults("qcn").expect("a scheme")
 }
 
 /// A frame of 1500 octets lasts 12 us at 1 Gb/s; two links with 1 us each: the first is there after 26 us, the tenth 9 × 12 us
@@ -438,7 +436,7 @@ fn signals_reach_their_source_and_only_controlled_ones_act() {
         b.network.flows[3].reaction_point = None;
         b.network.flows[3].traffic = Traffic::Constant(BitRate(100_000_000));
         b.network.reaction_points.pop();
-        let outcome = run::<Qcn>(&b.network, &qcn_config(), us(200_000));
+        let outcome = run::<Mixed>(&b.network, &qcn_config(), us(200_000));
         let t = &outcome.totals;
         assert!(t.feedback_frames > 20 && t.signals_discarded > 0, "{t:?}");
         assert_eq!(t.feedback_frames, outcome.flows.iter().map(|f| f.feedback_received).sum::<u64>());
@@ -474,7 +472,7 @@ struct Counting {
     arrivals: u64,
 }
 
-impl Look<Qcn> for Counting {
+impl Look<Mixed> for Counting {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(10))
     }
@@ -491,7 +489,7 @@ impl Look<Qcn> for Counting {
 fn probes_watch_and_do_not_steer() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
-    let plain = run::<Qcn>(&b.network, &config, us(50_000));
+    let plain = run::<Mixed>(&b.network, &config, us(50_000));
     let mut seen = Counting { samples: 0, octets: 0, arrivals: 0 };
     let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut seen));
     sim.run_until(us(50_000));
@@ -510,7 +508,7 @@ fn runs_repeat_and_seeds_differ() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let outcome = |seed, steps: u64| {
-        let mut sim = Sim::<Qcn, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
+        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
         for step in 1..=steps {
             sim.run_until(Instant(50_000_000_000 / steps * step));
         }
@@ -560,12 +558,12 @@ proptest! {
     #[test]
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
-        let whole = run::<Qcn>(&network, &config, us(5000));
-        let mut sim = Sim::<Qcn, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
+        let whole = run::<Mixed>(&network, &config, us(5000));
+        let mut sim = Sim::<Mixed, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);
-        let mut full = Sim::<Qcn, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        let mut full = Sim::<Mixed, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
         full.run_until(us(5000));
         prop_assert_eq!(&whole, &full.finish().0, "the engine with flow control, in a network without");
         let t = whole.totals;

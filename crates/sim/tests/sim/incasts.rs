@@ -2,9 +2,9 @@
 
 use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, pfc};
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
+use crate::common::{cases, defaults, pfc};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use penstock_sim::pfc::headroom;
 use penstock_sim::probe::QueueNow;
@@ -19,7 +19,7 @@ const TINY: Octets = Octets(3000);
 /// Looks at the network often.
 struct Watching;
 
-impl Look<Qcn> for Watching {
+impl Look<Mixed> for Watching {
     fn interval(&self) -> Option<Duration> {
         Some(Duration(997_000))
     }
@@ -28,9 +28,8 @@ impl Look<Qcn> for Watching {
     }
 }
 
-fn sim<P: Probe<Qcn>>(network: &Network, probe: P) -> Sim<Qcn, P, Full> {
-    let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
-    Sim::new(network, &vec![config; network.priorities.len()], 1, probe)
+fn sim<P: Probe<Mixed>>(network: &Network, probe: P) -> Sim<Mixed, P, Full> {
+    Sim::new(network, &defaults("qcn", network), 1, probe)
 }
 
 /// Runs in pieces that end at `cuts`, in order.

@@ -1,21 +1,21 @@
 //! Large networks, whose runs ask for memory in advance.
 
+use crate::common::defaults;
 use crate::common::random::random_network;
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{Duration, Instant, SchemeConfig};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::Network;
 use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 fn run(network: &Network) -> Outcome {
-    let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
-    let mut sim = Sim::<Qcn, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<Mixed, _, Lean>::new(network, &defaults("qcn", network), 1, NoProbe);
     sim.run_until(Instant::ZERO + Duration::from_ms(5));
     sim.finish().0
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::common::cases(100), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(16), ..ProptestConfig::default() })]
 
     /// Ports that carry nothing make a network large, and change nothing else.
     #[test]

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::common::random::random_network;
-use crate::common::{cases, trial};
+use crate::common::{cases, defaults, trial};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
-use penstock_schemes::none::NoControl;
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 use penstock_sim::network::*;
 use penstock_sim::partition::Obstacle;
 use penstock_sim::probe::{FlowNow, QueueNow, SignalSeen};
@@ -149,12 +148,6 @@ fn compare<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], partit
 const TIMES: Times =
     Times { warm: Instant(1_100_000_000), closes: Instant(2_345_678_901), end: Instant(3_900_000_000) };
 
-fn defaults<S: Scheme>(network: &Network) -> Vec<S::Config> {
-    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
-    let config = || S::Config::from_values(&values).expect("defaults are of their parameters' kinds");
-    network.priorities.iter().map(|_| config()).collect()
-}
-
 /// Every other flow gets a transport.
 fn carry(network: &mut Network) {
     let transports = [
@@ -204,9 +197,9 @@ proptest! {
         match Partition::by_node(&network, 3, of_node) {
             // Others have too many windows for a short test.
             Ok(partition) if partition.lookahead() > Duration(200_000) => match kind {
-                0 => drop(compare::<Qcn, Lean>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                1 | 4 | 5 => drop(compare::<Qcn, Full>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                2 | 6 | 7 => drop(compare::<NoControl, Full>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
+                0 => drop(compare::<Mixed, Lean>(&network, &defaults("qcn", &network), partition, TIMES)),
+                1 | 4 | 5 => drop(compare::<Mixed, Full>(&network, &defaults("qcn", &network), partition, TIMES)),
+                2 | 6 | 7 => drop(compare::<Mixed, Full>(&network, &defaults("none", &network), partition, TIMES)),
                 _ => {
                     network.priorities = vec![0, 2, 5];
                     network.flows.iter_mut().for_each(|flow| flow.priority = flow.priority.min(5));
@@ -243,7 +236,7 @@ fn a_cut_goes_between_the_switches() {
     assert_eq!(partition.lookahead(), Duration::from_us(5));
     let work = partition.work(&b.network);
     assert!((work[0] / work[1] - 1.0).abs() < 1e-9, "{work:?}");
-    let given = compare::<Qcn, Lean>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Mixed, Lean>(&b.network, &defaults("qcn", &b.network), partition, TIMES);
     assert!(given.outcome.totals.frames_delivered > 500 && !given.signals.is_empty());
     assert!(given.signals.iter().all(|(_, over, ..)| over.is_some()));
 }
@@ -262,7 +255,7 @@ fn frames_are_lost_on_a_cut_line_once() {
         b.network.changes.push(Change { at: us(at), port, event });
     }
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<Qcn, Lean>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Mixed, Lean>(&b.network, &defaults("qcn", &b.network), partition, TIMES);
     // Eight frames of 12 us are on 100 us of line, and one before it. Those that wait behind it, or come while it is cut, are flushed.
     let flushed: u64 = given.outcome.queues.iter().map(|queue| queue.frames_flushed).sum();
     assert!(flushed > 0);
@@ -286,7 +279,7 @@ fn pauses_are_lost_on_a_cut_line_once() {
         b.network.changes.push(Change { at: us(at), port: back, event });
     }
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<Qcn, Full>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Mixed, Full>(&b.network, &defaults("qcn", &b.network), partition, TIMES);
     let heard: u64 = given.outcome.queues.iter().map(|queue| queue.pause_frames).sum();
     let sent = given.outcome.totals.pause_frames;
     assert!(heard > 20 && sent > heard + 4, "{sent} sent, {heard} stops heard");
@@ -298,7 +291,7 @@ fn a_finite_flow_completes_at_the_same_time() {
     let mut b = two_switches(Duration::from_us(5));
     b.network.flows[1].size = Some(Octets(30_000));
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<NoControl, Lean>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
+    let given = compare::<Mixed, Lean>(&b.network, &defaults("none", &b.network), partition, TIMES);
     assert!(given.outcome.flows[1].completed.is_some());
 }
 
@@ -342,7 +335,7 @@ fn a_network_that_cannot_be_cut_says_why() {
 fn a_deadlock_across_parts_is_found() {
     let b = crate::deadlocks::stopping(crate::deadlocks::ring(3, 2, Octets(100_000)), None);
     let partition = Partition::by_node(&b.network, 3, vec![0, 1, 2, 0, 1, 2]).unwrap();
-    let given = compare::<NoControl, Full>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
+    let given = compare::<Mixed, Full>(&b.network, &defaults("none", &b.network), partition, TIMES);
     let [deadlock] = &given.outcome.deadlocks[..] else { panic!("{:?}", given.outcome.deadlocks) };
     assert_eq!(deadlock.cycle.len(), 3);
     assert!(given.outcome.totals.pause_frames > 3);

@@ -1,9 +1,10 @@
 //! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
-use crate::common::star;
+use crate::common::{defaults, star};
 use penstock_endpoint::transport::{Transport, tcp};
+use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
-use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use penstock_sim::{Lean, NoProbe, Outcome, Sim, longest_frame};
 use proptest::prelude::*;
@@ -102,11 +103,6 @@ fn a_stopped_connection_gives_its_room_back() {
     assert!(outcome.flows[1].frames_sent > 7_700, "{:?}", outcome.flows[1]);
 }
 
-fn defaults<S: Scheme>() -> S::Config {
-    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
-    S::Config::from_values(&values).expect("defaults are of their parameters' kinds")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::common::cases(32)))]
     /// For any room and any number of connections, each completes, and where a run is cut changes nothing.
@@ -116,15 +112,15 @@ proptest! {
         let mut b = host(flows, transmit, Some(200_000));
         b.network.until_complete = true;
         let end = Instant(100_000_000_000_000);
-        let config = [defaults::<penstock_schemes::qcn::Qcn>()];
-        let mut whole = Sim::<penstock_schemes::qcn::Qcn, _, Lean>::new(&b.network, &config, 1, NoProbe);
+        let config = defaults("qcn", &b.network);
+        let mut whole = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, NoProbe);
         whole.run_until(end);
         let whole = whole.finish().0;
         prop_assert!(whole.flows.iter().all(|flow| flow.completed.is_some()));
         if !drops {
             prop_assert!(whole.flows.iter().all(|flow| flow.retransmissions == 0));
         }
-        let mut sliced = Sim::<penstock_schemes::qcn::Qcn, _, Lean>::new(&b.network, &config, 1, NoProbe);
+        let mut sliced = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, NoProbe);
         while !sliced.run_slice(end, slice) {}
         prop_assert_eq!(sliced.finish().0, whole);
     }

@@ -1,12 +1,12 @@
 //! Transports over the engine: times computed by hand, losses, marks, link failures, flow control.
 
-use crate::common::{lossless, star};
+use crate::common::{defaults, lossless, star};
 use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
-use penstock_schemes::dcqcn::{self, Dcqcn};
+use penstock_schemes::dcqcn;
 use penstock_schemes::info::Threshold;
+use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::NoControl;
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig, none};
 use penstock_sim::network::*;
 use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim, longest_frame};
 use proptest::prelude::*;
@@ -42,14 +42,9 @@ fn every_transport() -> Vec<Transport> {
     all
 }
 
-fn defaults<S: Scheme>() -> S::Config {
-    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
-    S::Config::from_values(&values).expect("defaults are of their parameters' kinds")
-}
-
-fn run<S: Scheme>(network: &Network, end: Instant) -> Outcome {
-    let configs: Vec<_> = network.priorities.iter().map(|_| defaults::<S>()).collect();
-    run_with::<S>(network, &configs, end)
+/// Without a scheme.
+fn run(network: &Network, end: Instant) -> Outcome {
+    run_with::<NoControl>(network, &vec![none::Config {}; network.priorities.len()], end)
 }
 
 fn run_with<S: Scheme>(network: &Network, configs: &[S::Config], end: Instant) -> Outcome {
@@ -64,7 +59,7 @@ fn run_with<S: Scheme>(network: &Network, configs: &[S::Config], end: Instant) -
 fn a_window_of_segments_arrives_when_arithmetic_says() {
     let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
     carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(14_600));
-    let outcome = run::<NoControl>(&b.network, us(1000));
+    let outcome = run(&b.network, us(1000));
     let flow = &outcome.flows[0];
     assert_eq!(flow.completed, Some(Instant(11 * 1_214_400 + 2_000_000)));
     assert_eq!((flow.frames_sent, flow.frames_delivered, flow.retransmissions), (10, 10, 0));
@@ -79,7 +74,7 @@ fn a_window_of_segments_arrives_when_arithmetic_says() {
 fn acknowledgements_clock_segments_out() {
     let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
     carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(15 * 1460));
-    let outcome = run::<NoControl>(&b.network, us(100_000));
+    let outcome = run(&b.network, us(100_000));
     assert_eq!(outcome.flows[0].completed, Some(Instant(16 * 1_214_400 + 2_000_000)));
     // The fifteenth segment waits for another one: its acknowledgement is delayed by 40 ms.
     assert_eq!((outcome.totals.acks_sent, outcome.totals.acks_delivered), (8, 8));
@@ -93,7 +88,7 @@ fn acknowledgements_clock_segments_out() {
 fn a_window_waits_for_its_round_trip() {
     let mut b = star(1, GBPS_10, Duration::from_us(100), Octets(100_000));
     carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(11 * 1460));
-    let outcome = run::<NoControl>(&b.network, us(100_000));
+    let outcome = run(&b.network, us(100_000));
     let ack = 3 * 1_214_400 + 200_000_000 + 2 * 51_200 + 200_000_000;
     assert_eq!(outcome.flows[0].completed, Some(Instant(ack + 2 * 1_214_400 + 200_000_000)));
 }
@@ -106,7 +101,7 @@ fn every_transport_repairs_what_a_queue_drops() {
         for flow in 0..b.network.flows.len() {
             carry(&mut b.network, flow, transport.clone(), Some(1_000_000));
         }
-        let outcome = run::<NoControl>(&b.network, us(1_000_000));
+        let outcome = run(&b.network, us(1_000_000));
         let again: u64 = outcome.flows.iter().map(|flow| flow.retransmissions).sum();
         assert!(outcome.totals.frames_dropped > 0 && again > 0, "{transport:?}");
         for flow in &outcome.flows {
@@ -128,7 +123,7 @@ fn a_header_tells_of_the_loss_at_once() {
             for flow in 0..b.network.flows.len() {
                 carry(&mut b.network, flow, transport.clone(), Some(8_000));
             }
-            let outcome = run::<NoControl>(&b.network, us(1_000_000));
+            let outcome = run(&b.network, us(1_000_000));
             let last =
                 outcome.flows.iter().map(|flow| flow.completed.expect("it ends")).max().expect("there are flows");
             let timeouts: u64 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
@@ -156,7 +151,7 @@ fn marks_keep_the_queue_short() {
         for flow in 0..b.network.flows.len() {
             carry(&mut b.network, flow, tcp(congestion), None);
         }
-        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, NoProbe);
         sim.run_until(us(20_000));
         sim.start_measuring();
         sim.run_until(us(60_000));
@@ -184,7 +179,7 @@ fn flows_that_pace_fill_the_line_and_stop_at_their_window() {
         let config = tcp::Config { congestion: tcp::Congestion::Bbr, offload: false, ..tcp::Config::default() };
         carry(&mut b.network, flow, Transport::Tcp(config), None);
     }
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, NoProbe);
     sim.run_until(us(20_000));
     sim.start_measuring();
     sim.run_until(us(60_000));
@@ -209,7 +204,7 @@ fn flow_control_leaves_nothing_to_repair() {
         }
         let ingress = Ingress { buffer: Octets(100_000), xoff: Octets(40_000), xon: Octets(30_000) };
         lossless(&mut b.network, vec![0], ingress);
-        let outcome = run::<NoControl>(&b.network, us(100_000));
+        let outcome = run(&b.network, us(100_000));
         assert_eq!(outcome.totals.frames_dropped, 0);
         assert!(outcome.totals.pause_frames > 0, "{transport:?}");
         for flow in &outcome.flows {
@@ -231,7 +226,7 @@ fn a_reaction_point_paces_beneath_the_transport() {
                 b.network.flows[flow].reaction_point = None;
             }
         }
-        run::<Qcn>(&b.network, us(100_000))
+        run_with::<Mixed>(&b.network, &defaults("qcn", &b.network), us(100_000))
     };
     let (with, without) = (outcome(true), outcome(false));
     assert!(with.flows[0].mean_rate_bps < 9e9 && with.totals.feedback_frames > 0, "{:?}", with.flows[0]);
@@ -253,7 +248,7 @@ fn an_application_writes_at_its_rate() {
         carry(&mut b.network, 0, transport.clone(), Some(10 * segment - 7));
         let flow = &mut b.network.flows[0];
         flow.traffic = Traffic::Constant(BitRate(u64::from(flow.frame) * 8 * 1000));
-        let outcome = run::<NoControl>(&b.network, us(100_000));
+        let outcome = run(&b.network, us(100_000));
         // A write each millisecond, the last one after 9 ms; 7 octets less.
         let completed = outcome.flows[0].completed.expect("it completes");
         assert!(completed > us(9000) && completed < us(9010), "{transport:?}: {completed:?}");
@@ -301,11 +296,11 @@ proptest! {
         let locks = trims && matches!(transport, Transport::GoBackN(_));
         let mut network = fragile(transport, &breaks, queue.max(if locks { 4 * 1518 } else { 0 }), size);
         network.trimmed = if trims { vec![0] } else { Vec::new() };
-        let whole = run::<NoControl>(&network, us(8_000_000));
+        let whole = run(&network, us(8_000_000));
         for flow in &whole.flows {
             prop_assert!(flow.completed.is_some(), "{:?}", flow);
         }
-        let mut sim = Sim::<NoControl, _, Full>::new(&network, &[defaults::<NoControl>()], 1, NoProbe);
+        let mut sim = Sim::<NoControl, _, Full>::new(&network, &[none::Config {}], 1, NoProbe);
         while !sim.run_slice(us(8_000_000), slice) {}
         let mut sliced = sim.finish().0;
         sliced.totals.events = whole.totals.events;
@@ -322,7 +317,7 @@ fn go_back_n_can_lock_where_a_queue_of_one_frame_trims() {
     let outcome = |transport: usize, queue| {
         let mut network = fragile(&every_transport()[transport], &[], queue, 141_764);
         network.trimmed = vec![0];
-        run::<NoControl>(&network, us(20_000))
+        run(&network, us(20_000))
     };
     let index = |name| every_transport().iter().position(|t| t.info().name == name).expect("it is in the list");
     let (go_back_n, selective) = (index("go-back-n"), index("selective"));
@@ -357,17 +352,19 @@ fn marks_are_set_as_frames_come_or_as_they_leave() {
         b.network.ecn_threshold = Some(Octets(3 * 1518));
         b.network.in_service_counts = in_service_counts;
         b.network.marking = Marking { at_departure, by_port: false };
-        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.ecn_marks, marked);
+        assert_eq!(run(&b.network, us(10_000)).totals.ecn_marks, marked);
         // A scheme that marks is asked at the same times: frames of 1518 octets without transport, a step at three of them.
         (b.network.flows[0].transport, b.network.flows[0].size) = (None, Some(Octets(15_180)));
         b.network.ecn_threshold = None;
-        assert_eq!(run_with::<Dcqcn>(&b.network, &[step(3 * 1518)], us(10_000)).totals.frames_marked, marked);
+        assert_eq!(run_with::<Mixed>(&b.network, &[step(3 * 1518)], us(10_000)).totals.frames_marked, marked);
     }
 }
 
 /// DCQCN's parameters with a step at `k` octets in place of its ramp.
-fn step(octets: u64) -> dcqcn::Config {
-    dcqcn::Config { k_min: Threshold(octets), k_max: Threshold(octets), ..defaults::<Dcqcn>() }
+fn step(octets: u64) -> SchemeConfig {
+    let Some(SchemeConfig::Dcqcn(config)) = SchemeConfig::with_defaults("dcqcn") else { unreachable!() };
+    let k = Threshold(octets);
+    SchemeConfig::Dcqcn(dcqcn::Config { k_min: k, k_max: k, ..config })
 }
 
 /// The same ten segments behind a queue of another priority that is never below three segments: their own queue is longer than 20 segments at no time, the
@@ -387,11 +384,11 @@ fn all_queues_of_a_port_count_for_marks() {
         carry(&mut b.network, 1, tcp(tcp::Congestion::Dctcp), Some(14_600));
         b.network.ecn_threshold = Some(Octets(20 * 1518));
         b.network.marking = Marking { at_departure: false, by_port };
-        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.ecn_marks, marked);
+        assert_eq!(run(&b.network, us(10_000)).totals.ecn_marks, marked);
         // A scheme goes by the same length; in the other priority its threshold is out of reach.
         (b.network.flows[1].transport, b.network.flows[1].size) = (None, Some(Octets(15_180)));
         b.network.ecn_threshold = None;
         let configs = [step(20 * 1518), step(100_000)];
-        assert_eq!(run_with::<Dcqcn>(&b.network, &configs, us(10_000)).totals.frames_marked, marked);
+        assert_eq!(run_with::<Mixed>(&b.network, &configs, us(10_000)).totals.frames_marked, marked);
     }
 }

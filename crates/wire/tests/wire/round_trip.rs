@@ -19,8 +19,8 @@ macro_rules! through {
             assert_eq!(values.emit(&mut out), Ok(Repr::OCTETS));
             assert_eq!(Repr::parse(&Packet::new_checked({
                 // Behind the fields, as many octets as a length may promise.
-                let mut long = out.clone();
-                long.resize(2048, 0);
+                let mut long = vec![0; 2048];
+                long[..Repr::OCTETS].copy_from_slice(&out);
                 long
             }).unwrap()), Ok(values));
             Some(out)

@@ -4,10 +4,10 @@ use penstock_schemes::Instant;
 use penstock_web::{Refusal, Session, change_parameter, define, set};
 use serde_json::Value;
 
-const DCTCP: &str = include_str!("../../../examples/foreign/dctcp.py");
-const QCN: &str = include_str!("../../../examples/foreign/qcn.py");
-const AIMD: &str = include_str!("../../../examples/foreign/aimd.py");
-const POWER: &str = include_str!("../../../examples/foreign/theta_powertcp.py");
+const DCTCP: &str = include_str!("../../../../examples/foreign/dctcp.py");
+const QCN: &str = include_str!("../../../../examples/foreign/qcn.py");
+const AIMD: &str = include_str!("../../../../examples/foreign/aimd.py");
+const POWER: &str = include_str!("../../../../examples/foreign/theta_powertcp.py");
 
 /// Four sources at one port; short.
 const FOUR: &str = r#"
