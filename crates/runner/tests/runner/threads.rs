@@ -126,7 +126,8 @@ fn flows_of_loads_and_incasts_give_the_same_on_several_threads() {
         every = "40 us"
         "#
     );
-    let cases: &[(&[(&str, &str)], &[&str])] = &[
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: &[Case<'_>] = &[
         (&[], &["qcn", "dcqcn", "swift", "none"]),
         (&[("network.load_balancing", "flowlet"), ("load.1.transport", "selective")], &["dcqcn", "none"]),
         (&[("hosts.reaction_points", "per-host")], &["qcn", "swift"]),
