@@ -1,5 +1,6 @@
 """The drawing of the network: frames on their lines where the run is slow, notifications among them, pauses in red."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,20 +54,19 @@ def test_frames_move_where_the_run_is_slow_and_are_not_there_where_it_is_quick(
 
 
 def test_the_load_of_a_link_flows_while_the_run_does(lab: Watched) -> None:
-    load = "document.querySelector('svg.network line.load[visibility=visible]')"
     lab.open("#gallery=baseline/ten-gig")
     set_off(lab, "0.01")
-    lab.page.wait_for_function(f"Number({load}?.getAttribute('stroke-dashoffset')) < 0")
+    load = lab.page.locator("svg.network line.load[visibility=visible]").first
+    expect(load).to_have_attribute("stroke-dashoffset", re.compile(r"-\d"))
     lab.page.locator("#play").click()
     lab.page.wait_for_timeout(300)
-    offset = f"{load}.getAttribute('stroke-dashoffset')"
-    still = lab.page.evaluate(offset)
+    still = load.get_attribute("stroke-dashoffset")
     lab.page.wait_for_timeout(300)
-    assert lab.page.evaluate(offset) == still
-    dashes = f"getComputedStyle({load}).strokeDasharray"
-    assert lab.page.evaluate(dashes) != "none"
+    assert load.get_attribute("stroke-dashoffset") == still
+    dashes = "line => getComputedStyle(line).strokeDasharray"
+    assert load.evaluate(dashes) != "none"
     lab.page.emulate_media(reduced_motion="reduce")
-    assert lab.page.evaluate(dashes) == "none"
+    assert load.evaluate(dashes) == "none"
 
 
 def test_notifications_fly_back_to_their_sources(lab: Watched) -> None:
