@@ -33,6 +33,8 @@ TEN = {
     "rocc": {"scheme": "rocc"},
     "sfc": {"scheme": "sfc"},
     "homa": {"scheme": "homa"},
+    "ndp": {"scheme": "ndp", "flow.0.transport": "selective"},
+    "expresspass": {"scheme": "expresspass"},
     "fast-cnp": {"scheme": "fast-cnp"},
     # The switches of victim-flow/ci, of which the one tells the other; the lines back have its messages.
     "ci": {},
@@ -50,6 +52,8 @@ FORMATS = {
     "rocc",
     "sfc",
     "homa",
+    "ndp_pull",
+    "expresspass",
     "cim",
     "fast_cnp",
     "bth",
@@ -167,10 +171,11 @@ def test_scapy_agrees(captures: dict[str, Path]) -> None:
     pytest.importorskip("scapy")
     from scapy.layers.l2 import Ether
 
-    from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, Homa, RoCC
+    from penstock.wire import scapy_layers
+    from penstock.wire.frame import messages
 
-    layers = {"cn_tag": CNTag, "cnm": CNM, "smcc": SMCC, "fecn": FECN, "bcn": BCN, "rlt": RLT, "e2cm": E2CM}
-    layers |= {"rocc": RoCC, "sfc": SFC, "homa": Homa, "cim": CIM}
+    names = {entry["name"]: entry["message"]["abbreviation"].replace("-TAG", "Tag") for entry in messages()}
+    layers = {name: getattr(scapy_layers, layer) for name, layer in names.items()}
     seen = Counter[str]()
     for name, file in captures.items():
         for captured, frame in islice(frames(file), 400):

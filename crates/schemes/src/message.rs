@@ -91,6 +91,20 @@ pub enum Message {
         /// They have not been sent yet.
         busy: bool,
     },
+    /// NDP's pull.
+    Pull {
+        /// Frames that the destination has pulled since the start of the flow, modulo 2^32.
+        number: u32,
+        /// How many of them by this pull.
+        frames: u32,
+    },
+    /// ExpressPass' credit.
+    Credit {
+        /// Its number among the flow's credits, from 0, modulo 2^32.
+        number: u32,
+    },
+    /// An ExpressPass source asks for credits.
+    CreditRequest,
     /// A congestion notification packet of RoCEv2.
     Cnp,
     /// The same from a switch, over IPv6, with the destination of the flow's frames. (Fast CNP)

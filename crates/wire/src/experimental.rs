@@ -282,3 +282,59 @@ pub mod grant {
         }
     }
 }
+
+/// NDP's pull. Its authors send it as a packet of their transport, and state no octets.
+pub mod pull {
+    use crate::ethernet::ether_type;
+
+    crate::field::format! {
+        "ndp_pull", "Pull (NDP)", "Penstock's own, with the contents that Handley et al. 2017 name: flow, pull sequence number", 12 octets;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 9;
+        }
+        /// The flow at the source.
+        rlq_id, set_rlq_id: u16 = "flow", 16..32;
+        /// Frames that the destination has pulled since the start of the flow, modulo 2^32: the next pull repeats one that is lost.
+        pull_number, set_pull_number: u32 = "pull number", 32..64;
+        /// How many of them by this pull.
+        frames, set_frames: u32 = "frames", 64..96;
+        reserved {
+            /// Sent as 0.
+            reserved, set_reserved: u8 = "reserved", 8..16;
+        }
+        message {
+            "NDP", ether_type::EXPERIMENTAL, "Flow {rlq_id}, {frames} frames, {pull_number} in all";
+        }
+    }
+}
+
+/// ExpressPass' credit, and the request with which a source asks for credits.
+pub mod credit {
+    use crate::ethernet::ether_type;
+
+    crate::field::format! {
+        "expresspass", "Credit, credit request (ExpressPass)", "Penstock's own, with the contents that Cho et al. 2017 name: flow, credit sequence number", 8 octets;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 10;
+        }
+        /// The source asks for credits.
+        request, set_request: bool = "REQUEST", 8..9;
+        /// The flow at the source.
+        rlq_id, set_rlq_id: u16 = "flow", 16..32;
+        /// Credits of the flow are numbered from 0, modulo 2^32; 0 in a request.
+        credit_number, set_credit_number: u32 = "credit number", 32..64;
+        reserved {
+            /// Sent as 0.
+            reserved, set_reserved: u8 = "reserved", 9..16;
+        }
+        message {
+            "ExpressPass", ether_type::EXPERIMENTAL, "Flow {rlq_id}, {request=1?request|credit {credit_number}}";
+        }
+    }
+}

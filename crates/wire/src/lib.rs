@@ -109,6 +109,8 @@ macro_rules! for_each_format {
             experimental::fair_rate,
             experimental::source_pause,
             experimental::grant,
+            experimental::pull,
+            experimental::credit,
             experimental::cim => msdu,
             ipv4 => payload,
             ipv6 => payload,

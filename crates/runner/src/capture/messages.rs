@@ -2,7 +2,9 @@
 
 use penstock_schemes::{CpId, Message};
 use penstock_wire::ethernet::ether_type;
-use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, grant, path_probe, rate_probe, source_pause};
+use penstock_wire::experimental::{
+    UNLIMITED, bcn, cim, credit, fair_rate, grant, path_probe, pull, rate_probe, source_pause,
+};
 use penstock_wire::{Error, MacAddress, cnm, mac_control, smcc};
 
 use super::headers::{Address, Route, Tag, ethernet, put};
@@ -110,12 +112,24 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
             let message = grant::Repr { resend, busy, level: level.min(7), rlq_id, grant_offset: offset, granted };
             about.experimental(grant::Repr::OCTETS, |octets| message.emit(octets))
         }
+        Some(Message::Pull { number, frames }) => {
+            let message = pull::Repr { rlq_id: about.flow.unwrap_or(0), pull_number: number, frames };
+            about.experimental(pull::Repr::OCTETS, |octets| message.emit(octets))
+        }
+        Some(Message::Credit { number }) => about.credit(false, number),
+        Some(Message::CreditRequest) => about.credit(true, 0),
         // A scheme outside of this repository may have another message.
         _ => about.untagged(NO_TYPE),
     }
 }
 
 impl About {
+    /// A message of ExpressPass.
+    fn credit(&self, request: bool, credit_number: u32) -> Vec<u8> {
+        let message = credit::Repr { request, rlq_id: self.flow.unwrap_or(0), credit_number };
+        self.experimental(credit::Repr::OCTETS, |octets| message.emit(octets))
+    }
+
     /// A message of BCN; its offset has the sign of a CNM's.
     fn bcn(&self, cp: CpId, q_off: i32, q_delta: i32) -> Vec<u8> {
         let units = |units: i32| units.clamp(i16::MIN.into(), i16::MAX.into()) as i16;

@@ -107,7 +107,7 @@ fn other(parameter: &Parameter) -> Option<Value> {
 /// Each parameter of each scheme alone takes half of its value in the midst of a run. The run goes to its end, and for the first of
 /// them gives the same on two threads.
 #[test]
-fn every_parameter_changes_on_any_number_of_threads() {
+fn every_parameter_changes_in_the_midst_of_a_run() {
     let mut differ = 0;
     for info in SCHEMES {
         let plain = ran(LEAVES, info.name, 1);

@@ -169,6 +169,13 @@ impl Signal for Message {
         }
     }
 
+    fn message(&self) -> Option<crate::Message> {
+        Some(match *self {
+            Self::Request => crate::Message::CreditRequest,
+            Self::Credit(number) => crate::Message::Credit { number },
+        })
+    }
+
     fn vars(&self, row: &mut [i64]) {
         row[0] = if let Self::Credit(number) = *self { i64::from(number) } else { -1 };
     }

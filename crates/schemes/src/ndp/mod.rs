@@ -72,7 +72,7 @@ impl Scheme for Ndp {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
-        forms: Forms::NONE,
+        forms: Forms { capture: true, ..Forms::NONE },
     };
     type Config = Config;
     type Tag = ();
@@ -106,6 +106,10 @@ impl Signal for Pull {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<crate::Message> {
+        Some(crate::Message::Pull { number: self.number, frames: self.frames })
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -1,5 +1,6 @@
 //! A scheme of the reader's gives the numbers of the native one, to the last bit; its mistakes have their place in the text.
 
+use crate::{FOUR, to_end};
 use penstock_schemes::Instant;
 use penstock_web::{Refusal, Session, change_parameter, define, set};
 use serde_json::Value;
@@ -9,33 +10,15 @@ const QCN: &str = include_str!("../../../../examples/foreign/qcn.py");
 const AIMD: &str = include_str!("../../../../examples/foreign/aimd.py");
 const POWER: &str = include_str!("../../../../examples/foreign/theta_powertcp.py");
 
-/// Four sources at one port; short.
-const FOUR: &str = r#"
-    question = "Is it the same run?"
-    duration = "20 ms"
-    warmup = "5 ms"
-    scheme = "dctcp"
-    [topology.star]
-    hosts = 5
-    link_rate = "10 Gbps"
-    link_delay = "5 us"
-    buffer = "150 KB"
-    [[flow]]
-    from = "h0..h3"
-    to = "h4"
-    stagger = "1 ms"
-"#;
+/// The same four sources under DCTCP, measured once they have started.
+fn dctcp() -> String {
+    set(&set(FOUR, "scheme", "dctcp").unwrap(), "warmup", "5 ms").unwrap()
+}
 
 /// The scenario under the scheme of a text.
 fn under(text: &str) -> String {
     let (location, _) = define(text).expect("the text is right");
-    set(FOUR, "scheme", &location).unwrap()
-}
-
-fn to_end(scenario: &str, work: u64) -> Session {
-    let mut session = Session::new(scenario, None).expect("the scenario is right");
-    while !session.advance(Instant::NEVER, work).expect("nothing fails") {}
-    session
+    set(&dctcp(), "scheme", &location).unwrap()
 }
 
 /// What is measured, without names of schemes and without numbers that the schemes themselves record.
@@ -51,21 +34,21 @@ fn number(session: &Session, path: &str) -> f64 {
 
 #[test]
 fn a_dctcp_gives_the_numbers_of_the_native_one() {
-    let own = to_end(&under(DCTCP), 10_000);
-    let native = to_end(FOUR, 10_000);
+    let own = to_end(&under(DCTCP), None, 10_000);
+    let native = to_end(&dctcp(), None, 10_000);
     assert_eq!(own.samples(0), native.samples(0));
     assert_eq!(own.work(), native.work());
     assert_eq!(measured(&own), measured(&native));
     assert!(measured(&own)["queues"].as_array().is_some_and(|queues| !queues.is_empty()));
     // Another threshold is another run.
     let longer = set(&under(DCTCP), "schemes.dctcp-py.k", "60 KB").unwrap();
-    assert_ne!(to_end(&longer, 10_000).samples(0), native.samples(0));
+    assert_ne!(to_end(&longer, None, 10_000).samples(0), native.samples(0));
 }
 
 #[test]
 fn slices_change_nothing_and_two_runs_at_a_time_do_not_mix() {
     let scenario = under(AIMD);
-    let whole = to_end(&scenario, 1_000_000);
+    let whole = to_end(&scenario, None, 1_000_000);
     let (mut one, mut two) = (Session::new(&scenario, None).unwrap(), Session::new(&scenario, None).unwrap());
     while !one.advance(Instant::NEVER, 777).unwrap() {
         two.advance(Instant::NEVER, 1500).unwrap();
@@ -78,17 +61,17 @@ fn slices_change_nothing_and_two_runs_at_a_time_do_not_mix() {
 /// A queue of 30 KB marks: the window of each source swings below a fourth of 30 KB and the path's 25 KB or so.
 #[test]
 fn the_templates_hold_their_queues() {
-    let aimd = to_end(&under(AIMD), 10_000);
+    let aimd = to_end(&under(AIMD), None, 10_000);
     let mean = number(&aimd, "/queues/0/mean_octets");
     assert!((5_000.0..40_000.0).contains(&mean), "{mean}");
     assert!(number(&aimd, "/queues/0/utilization") > 0.95);
     let scenario = set(&under(QCN), "duration", "100 ms").unwrap();
-    let qcn = to_end(&set(&scenario, "warmup", "40 ms").unwrap(), 10_000);
+    let qcn = to_end(&set(&scenario, "warmup", "40 ms").unwrap(), None, 10_000);
     let mean = number(&qcn, "/queues/0/mean_octets");
     assert!((10_000.0..60_000.0).contains(&mean), "{mean}");
     assert!(number(&qcn, "/queues/0/utilization") > 0.9);
     let power = set(&under(POWER), "topology.star.buffer", "2 MB").unwrap();
-    let power = to_end(&power, 10_000);
+    let power = to_end(&power, None, 10_000);
     assert!(number(&power, "/queues/0/utilization") > 0.9);
 }
 
@@ -98,7 +81,7 @@ fn a_parameter_changes_in_the_middle() {
     let scenario = under(AIMD);
     let half = penstock_schemes::Duration::from_ms(10);
     let changed = change_parameter(&scenario, half, "schemes.aimd-py.k", "90 KB").unwrap();
-    let (before, after) = (to_end(&scenario, 10_000), to_end(&changed, 10_000));
+    let (before, after) = (to_end(&scenario, None, 10_000), to_end(&changed, None, 10_000));
     let rows = |session: &Session, until: f64| -> Vec<f64> {
         let rows = session.samples(0).chunks(session.width());
         rows.filter(|row| row[0] < until).flatten().copied().collect()
@@ -125,7 +108,7 @@ fn refusal(changed: &str) -> Refusal {
     match define(changed) {
         Err(refusal) => refusal,
         Ok((location, _)) => {
-            let scenario = set(FOUR, "scheme", &location).unwrap();
+            let scenario = set(&dctcp(), "scheme", &location).unwrap();
             let mut session = match Session::new(&scenario, None) {
                 Err(refusal) => return refusal,
                 Ok(session) => session,
@@ -194,18 +177,18 @@ fn a_timer_that_is_not_set_again_is_off_and_one_in_the_past_is_refused() {
             + body
             + "\n"
     };
-    to_end(&under(&timer("Once", "pass")), 10_000);
+    to_end(&under(&timer("Once", "pass")), None, 10_000);
     let own = refusal(&timer("Past", "self.timeout = now"));
     assert!(own.message.contains("not later than now"), "{own:?}");
 }
 
 #[test]
 fn a_location_without_its_text_is_refused() {
-    let nobody = set(FOUR, "scheme", "own.py:Nobody").unwrap();
+    let nobody = set(&dctcp(), "scheme", "own.py:Nobody").unwrap();
     let refusal = Session::new(&nobody, None).unwrap_err();
-    assert!(refusal.message.contains("own.py:Nobody") && refusal.line == Some(5), "{refusal:?}");
+    assert!(refusal.message.contains("own.py:Nobody") && refusal.line == Some(4), "{refusal:?}");
     define(&AIMD.replace("class Aimd", "class Known")).unwrap();
-    let other = FOUR.replace("\"dctcp\"", "\"own.py:Other\"");
+    let other = dctcp().replace("\"dctcp\"", "\"own.py:Other\"");
     let Refusal { message, hint, .. } = Session::new(&other, None).unwrap_err();
     assert!(message.contains("is not the scheme in the editor") && hint.unwrap().contains("own.py:Known"), "{message}");
 }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::{FOUR, to_end};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
@@ -15,28 +16,6 @@ use penstock_web::{
     Background, FLOW_COLUMNS, FLOW_NOW_COLUMNS, FRAME_COLUMNS, MESSAGE_COLUMNS, QUEUE_COLUMNS, QUEUE_NOW_COLUMNS,
     Session, change_background, change_link, change_parameter, change_sources, count_background, set,
 };
-
-/// Four sources at one port; short.
-const FOUR: &str = r#"
-    question = "Is it the same run?"
-    duration = "20 ms"
-    scheme = "qcn"
-    [topology.star]
-    hosts = 5
-    link_rate = "10 Gbps"
-    link_delay = "5 us"
-    buffer = "150 KB"
-    [[flow]]
-    from = "h0..h3"
-    to = "h4"
-    stagger = "1 ms"
-"#;
-
-fn to_end(text: &str, scheme: Option<&str>, work: u64) -> Session {
-    let mut session = Session::new(text, scheme).expect("the scenario is right");
-    while !session.advance(Instant::NEVER, work).expect("it fits into a page") {}
-    session
-}
 
 fn native(text: &str, scheme: Option<&str>) -> Run {
     let choice = Choice { scheme: scheme.map(str::to_owned), ..Choice::default() };

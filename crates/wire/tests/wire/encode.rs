@@ -84,6 +84,8 @@ fn golden_frames_are_made_of_their_values() {
         ("rocc", "rocc", &[aa, ("rlq_id", "7"), ("rate", "1250000000"), ("cp_id", "0x0200000000aa000b")]),
         ("sfc", "sfc", &[aa, ("rlq_id", "7"), ("pause_time", "24000000"), ("cp_id", "0x0200000000aa000b")]),
         ("homa", "homa", &[aa, ("level", "5"), ("rlq_id", "7"), ("grant_offset", "3000"), ("granted", "1500")]),
+        ("ndp_pull", "ndp_pull", &[aa, ("rlq_id", "7"), ("pull_number", "300"), ("frames", "2")]),
+        ("expresspass", "expresspass", &[aa, ("rlq_id", "7"), ("credit_number", "300")]),
         (
             "cim",
             "cim",
