@@ -28,8 +28,7 @@ WITHOUT_PROFILE = {
 WITHOUT_FORM = {
     "qcn-multicast": "its notification is a CNM; the feedback that a source has saved, a tag of data, has no layout",
     "annulus": "its notification is a CNM; the number of queues that a frame has passed, a tag of data, has no layout",
-    "ndp": "a pull has no layout: a capture has a frame with a reserved EtherType",
-    "expresspass": "a credit and a request have no layout: a capture has a frame with a reserved EtherType",
+    "expresspass": "its credits have one; the number of the credit that a frame uses, a tag of data, has no layout",
     "homa": "its grants have one; the octets that a message posts, a tag of data, have no layout",
 }
 """Schemes with messages that a capture does not show whole, and why."""
