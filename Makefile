@@ -170,7 +170,7 @@ verify-science: .venv/.engines .venv/.dev
 verify-rust: check-test
 	PROPTEST_CASES=2000 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=true cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
-	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
+	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim -- --ignored
 	PROPTEST_CASES=10000 cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim conserve
 	$(MAKE) crates
 

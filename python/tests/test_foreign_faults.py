@@ -12,6 +12,9 @@ from foreign_cases import EXAMPLES, INCLUDE, build, changed, columns, command, n
 import penstock
 from penstock import _core
 
+FOREVER = "{ extern unsigned sleep(unsigned); for (;;) sleep(1); }"
+"""It does not return, and leaves the processor to others."""
+
 
 @pytest.mark.parametrize(
     ("before", "after", "message"),
@@ -70,7 +73,7 @@ def test_an_exception_ends_the_run_with_the_line(tmp_path: Path, before: str, af
 def test_a_library_that_does_not_return_ends_the_process(tmp_path: Path) -> None:
     text = (EXAMPLES / "dctcp.c").read_text()
     build(
-        text.replace("own->settled += ack->acked", "for (volatile int i = 1; i;) {}\n    own->settled += ack->acked"),
+        text.replace("own->settled += ack->acked", f"{FOREVER}\n    own->settled += ack->acked"),
         tmp_path,
     )
     ended = command(tmp_path, "run", "four.toml", "--scheme", "./libscheme.so", "--out", "out", "--no-figures")
@@ -124,7 +127,7 @@ def test_a_crash_of_something_else_names_no_library(tmp_path: Path) -> None:
     ("wrong", "status", "message"),
     [
         ("*(volatile int *)8 = 1;", -signal.SIGSEGV, "penstock_scheme_describe has ended the process: SIGSEGV"),
-        ("for (volatile int i = 1; i;) {}", 2, "penstock_scheme_describe has not returned for 10 s"),
+        (FOREVER, 2, "penstock_scheme_describe has not returned for 10 s"),
     ],
     ids=["crash", "loop"],
 )
@@ -149,9 +152,10 @@ def test_an_exception_in_cpp_ends_the_process_with_its_function(tmp_path: Path) 
     assert "Error: ./libred.so: rp_on_ack has thrown an exception: the process ends" in ended.stderr
 
 
-CATCHES = """while True:
+CATCHES = """import time
+            while True:
                 try:
-                    pass
+                    time.sleep(0.01)
                 except BaseException:
                     pass"""
 
@@ -228,7 +232,7 @@ def test_sanitizers_find_what_is_wrong(tmp_path: Path, wrong: str, message: str)
 
 @pytest.mark.machine
 def test_a_method_that_does_not_return_is_ended(tmp_path: Path) -> None:
-    changed(tmp_path, "self.sent += release.octets", "while True: pass")
+    changed(tmp_path, "self.sent += release.octets", "import time\n            while True: time.sleep(0.01)")
     ended = command(tmp_path, "run", "four.toml", "--scheme", "mine.py:Dctcp", "--out", "out", "--no-figures")
     assert ended.returncode == 2
     line = (tmp_path / "mine.py").read_text().split("while True")[0].count("\n") + 1

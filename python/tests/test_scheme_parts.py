@@ -1,7 +1,7 @@
 """What each scheme of the registry has beside its code, or the reason why not.
 
 Pages, diagrams and models of all of them are held in test_state_diagrams.py and test_theory_variants.py, the rules of
-the contract in the conformance suite, and the shares of 2 to 16 flows in crates/sim/tests/laws/fairness.rs.
+the contract in the conformance suite, and the shares of 2 to 16 flows in crates/sim/tests/sim/laws/fairness.rs.
 """
 
 import tomllib

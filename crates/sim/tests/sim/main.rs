@@ -13,6 +13,7 @@ mod failures;
 mod headroom;
 mod incasts;
 mod large;
+mod laws;
 mod line_capture;
 mod load_balancing;
 mod lossless_links;

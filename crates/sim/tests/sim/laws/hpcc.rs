@@ -3,8 +3,8 @@
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Value};
 use penstock_sim::Outcome;
 
+use super::{configured, ms, run};
 use crate::common::star;
-use crate::{configured, ms, run};
 
 /// `n` sources with payloads of 1000 octets, headers and telemetry 1090, started `apart_ns` after one another, from 20 to 40 ms.
 fn port(n: usize, apart_ns: u64, in_service_counts: bool, changes: &[(&str, Value)]) -> (Outcome, usize, f64) {

@@ -1,5 +1,5 @@
-//! Laws that are held for every scheme of the registry, and the law of DCTCP's sawtooth. In one program, with the engine of all schemes: a
-//! scheme that is added is held to them without a line here.
+//! Laws that are held for every scheme of the registry, and the law of DCTCP's sawtooth. With the engine of all schemes: a scheme that is
+//! added is held to them without a line here.
 
 mod dcqcn;
 mod fairness;
@@ -12,10 +12,6 @@ use penstock_sim::network::Network;
 use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
 
 use crate::common::suited;
-
-#[path = "../sim/common/mod.rs"]
-#[expect(dead_code, reason = "shared with other programs")]
-mod common;
 
 /// Runs to `end` with one scheme, and measures from `warmup` on.
 fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) -> Outcome {

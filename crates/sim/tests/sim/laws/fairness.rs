@@ -13,8 +13,8 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig
 use penstock_sim::Outcome;
 use penstock_sim::network::Builder;
 
+use super::{configured, ms, run};
 use crate::common::star;
-use crate::{configured, ms, run};
 
 /// The most that a share may be off.
 const OFF: f64 = 0.1;

@@ -9,8 +9,8 @@ use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig};
 use penstock_sim::{Full, NoProbe, Sim};
 
+use super::ms;
 use crate::common::star;
-use crate::ms;
 
 fn profile(name: &str) -> SchemeConfig {
     let info = SCHEMES.iter().find(|info| info.name == "dcqcn").expect("a scheme of the registry");

@@ -27,8 +27,8 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Value};
 use penstock_sim::network::{Network, QueueId};
 use penstock_sim::{Lean, Probe, Sim, View};
 
+use super::{configured, ms};
 use crate::common::star;
-use crate::{configured, ms};
 
 /// Octets of a segment, and its time on the line of 10 Gb/s.
 const SEGMENT: u64 = 1500;
