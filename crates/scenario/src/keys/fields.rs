@@ -386,16 +386,22 @@ const FORMER: [(&str, &str); 1] = [("hold", "stall")];
 
 /// The value of one of some names.
 pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, location: Location<'_>) -> Result<T, Fault> {
-    let kind = Kind::Word(words.iter().map(|(word, _)| *word).collect());
-    let Data::Text(text) = &node.data else { return Err(location.unlike(&kind, node)) };
-    if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
-        return Ok(*value);
+    let names: Vec<&'static str> = words.iter().map(|(word, _)| *word).collect();
+    Ok(words[which(names, node, location)?].1)
+}
+
+/// Which of some names a node is. (Apart from [`word`], which there is of each type of value.)
+fn which(names: Vec<&'static str>, node: &Node, location: Location<'_>) -> Result<usize, Fault> {
+    let Data::Text(text) = &node.data else { return Err(location.unlike(&Kind::Word(names), node)) };
+    if let Some(index) = names.iter().position(|word| word == text) {
+        return Ok(index);
     }
-    let former = FORMER.iter().find(|(former, now)| former == text && words.iter().any(|(word, _)| word == now));
+    let former = FORMER.iter().find(|(former, now)| former == text && names.contains(now));
     let hint = match former {
         Some((_, now)) => Some(format!("it is called \"{now}\"")),
-        None => nearest(text, words.iter().map(|(word, _)| *word)),
+        None => nearest(text, names.iter().copied()),
     };
+    let kind = Kind::Word(names);
     Err(location.error(
         format!("\"{text}\" is not known here, expected {}", kind.expects()),
         hint.unwrap_or_else(|| format!("for instance {}", kind.example(location.path))),

@@ -16,6 +16,12 @@ const RENAMED: &[(&str, &str)] = &[("acted", "require_action")];
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<T> {
     value: T,
+    place: Place,
+}
+
+/// Where a value comes from. (Apart from it: of what is generic in a value there are hundreds of copies to compile.)
+#[derive(Debug, Clone)]
+struct Place {
     origin: Origin,
     key: &'static str,
     table: Rc<Stand>,
@@ -28,6 +34,18 @@ struct Stand {
     origin: Origin,
 }
 
+impl Place {
+    fn path(&self) -> String {
+        join(&self.table.path, self.key)
+    }
+
+    fn fault(&self, message: String) -> Fault {
+        let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
+        let fault = Location { path: &self.path(), origin }.error(message, "");
+        Fault { hint: None, ..fault }
+    }
+}
+
 impl<T> Deref for Entry<T> {
     type Target = T;
     fn deref(&self) -> &T {
@@ -38,9 +56,7 @@ impl<T> Deref for Entry<T> {
 impl<T> Entry<T> {
     /// An error about the value, at the location of the key, or else of its table.
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
-        let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
-        let fault = Location { path: &self.path(), origin }.error(message.into(), "");
-        Fault { hint: None, ..fault }
+        self.place.fault(message.into())
     }
 
     /// The same with its hint.
@@ -50,17 +66,17 @@ impl<T> Entry<T> {
 
     /// The path of its key.
     pub(crate) fn path(&self) -> String {
-        join(&self.table.path, self.key)
+        self.place.path()
     }
 
     /// Where the value comes from.
     pub(crate) fn origin(&self) -> Origin {
-        self.origin
+        self.place.origin
     }
 
     /// Where the key's table comes from.
     pub(crate) fn table_origin(&self) -> Origin {
-        self.table.origin
+        self.place.table.origin
     }
 
     /// The value itself, to be changed in place.
@@ -71,18 +87,18 @@ impl<T> Entry<T> {
     /// Replaces the value; no line of the file has the new one.
     pub(crate) fn replace(&mut self, value: T) {
         self.value = value;
-        self.origin = Origin::Default;
+        self.place.origin = Origin::Default;
     }
 
     /// Another value at the same location.
     pub(crate) fn with<U>(&self, value: U) -> Entry<U> {
-        Entry { value, origin: self.origin, key: self.key, table: Rc::clone(&self.table) }
+        Entry { value, place: self.place.clone() }
     }
 
     /// A value that follows from others and is only written; no error speaks of it.
     pub(crate) fn computed(value: T) -> Self {
         let table = Rc::new(Stand { path: String::new(), origin: Origin::Default });
-        Self { value, origin: Origin::Default, key: "", table }
+        Self { value, place: Place { origin: Origin::Default, key: "", table } }
     }
 }
 
@@ -164,7 +180,7 @@ impl<'a> Given<'a> {
     ) -> Result<Entry<T>, Fault> {
         match self.find(key) {
             Some(node) => self.entry(key, node, read),
-            None => Ok(Entry { value: default(), origin: Origin::Default, key, table: Rc::clone(&self.table) }),
+            None => Ok(Entry { value: default(), place: self.place(key, Origin::Default) }),
         }
     }
 
@@ -201,7 +217,12 @@ impl<'a> Given<'a> {
         node: &Node,
         read: impl FnOnce(&Node, Location<'_>) -> Result<T, Fault>,
     ) -> Result<Entry<T>, Fault> {
-        let value = read(node, Location { path: &join(&self.table.path, key), origin: node.origin })?;
-        Ok(Entry { value, origin: node.origin, key, table: Rc::clone(&self.table) })
+        let place = self.place(key, node.origin);
+        let value = read(node, Location { path: &place.path(), origin: node.origin })?;
+        Ok(Entry { value, place })
+    }
+
+    fn place(&self, key: &'static str, origin: Origin) -> Place {
+        Place { origin, key, table: Rc::clone(&self.table) }
     }
 }
