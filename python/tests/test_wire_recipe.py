@@ -38,7 +38,7 @@ def test_a_format_is_a_module_and_a_line(tmp_path: Path) -> None:
     page = (ROOT / "docs/how-to/add-a-wire-format.md").read_text(encoding="utf-8")
     (module_file, module), (list_file, line) = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", page, re.M | re.S)
     new = module.replace("fair_rate", "report").replace('"rocc"', '"report"').replace('"RoCC"', '"REPORT"')
-    new = new.replace("4..8 is 6;", "4..8 is 11;").replace('"Fair rate (RoCC)"', '"Report"')
+    new = new.replace('6, "report"', '11, "report"').replace('"Fair rate (RoCC)"', '"Report"')
     with (tmp_path / module_file).open("a", encoding="utf-8") as out:
         out.write("\n" + new)
     text = (tmp_path / list_file).read_text(encoding="utf-8")

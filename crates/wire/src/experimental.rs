@@ -2,6 +2,22 @@
 //! with 4 bits of version (0) and 4 of subtype. All layouts here are Penstock's; the fields are those that the papers and
 //! proposals name. Two stations that agree on other EtherTypes for them may use those: a decoder takes them as a setting.
 
+/// The format of a message: its subtype, and what [`format!`](crate::field::format) takes.
+macro_rules! experimental {
+    ($subtype:literal, $name:literal, $title:literal, $source:literal, $octets:literal octets; $($fields:tt)*) => {
+        crate::field::format! {
+            $name, $title, $source, $octets octets;
+            fixed {
+                /// Version of the format.
+                version, set_version: u8 = "version", 0..4 is 0;
+                /// The kind of message.
+                subtype, set_subtype: u8 = "subtype", 4..8 is $subtype;
+            }
+            $($fields)*
+        }
+    };
+}
+
 /// A rate that no switch has limited yet.
 pub const UNLIMITED: u64 = u64::MAX;
 
@@ -10,14 +26,8 @@ pub const UNLIMITED: u64 = u64::MAX;
 pub mod rate_probe {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "fecn", "Rate probe (FECN, E-FECN)", "Penstock's own, after So-In et al. 2008, section 3: rate, direction, limiter", 24 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 1;
-        }
+    experimental! {
+        1, "fecn", "Rate probe (FECN, E-FECN)", "Penstock's own, after So-In et al. 2008, section 3: rate, direction, limiter", 24 octets;
         /// The destination has sent it back.
         returned, set_returned: bool = "direction", 8..9;
         /// The rate limiter's flow at the source.
@@ -45,14 +55,8 @@ pub mod rate_probe {
 pub mod bcn {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "bcn", "BCN message (BCN, E-FECN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 16 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 2;
-        }
+    experimental! {
+        2, "bcn", "BCN message (BCN, E-FECN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 16 octets;
         /// The congestion point.
         cp_id, set_cp_id: u64 = "CPID", 16..80 as Hex;
         /// Set point less queue length, in units of 64 octets.
@@ -78,14 +82,8 @@ pub mod bcn {
 pub mod rlt {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "rlt", "Rate-limited tag (BCN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 14 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 3;
-        }
+    experimental! {
+        3, "rlt", "Rate-limited tag (BCN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 14 octets;
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// The congestion point with which the limiter is associated.
@@ -113,14 +111,8 @@ pub mod cim {
     use crate::field::MacAddress;
 
     use crate::ethernet::ether_type;
-    crate::field::format! {
-        "cim", "Congestion isolation message", "Penstock's own, with the stream entry of IEEE 802.1Qcz-2023 (YANG)", 20 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 4;
-        }
+    experimental! {
+        4, "cim", "Congestion isolation message", "Penstock's own, with the stream entry of IEEE 802.1Qcz-2023 (YANG)", 20 octets;
         /// The flow is isolated; otherwise no longer.
         add, set_add: bool = "add", 8..9, usually 1;
         /// Destination of the congesting flow.
@@ -160,14 +152,8 @@ pub mod cim {
 pub mod path_probe {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "e2cm", "Path probe (E2CM)", "Penstock's own: the proposal's layout is not public", 20 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 5;
-        }
+    experimental! {
+        5, "e2cm", "Path probe (E2CM)", "Penstock's own: the proposal's layout is not public", 20 octets;
         /// The destination has sent it back.
         returned, set_returned: bool = "direction", 8..9;
         /// A queue has been passed, and the largest offset counts.
@@ -194,14 +180,8 @@ pub mod path_probe {
 pub mod fair_rate {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "rocc", "Fair rate (RoCC)", "Penstock's own, with the contents that Taheri et al. 2020 name: flow and rate", 20 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 6;
-        }
+    experimental! {
+        6, "rocc", "Fair rate (RoCC)", "Penstock's own, with the contents that Taheri et al. 2020 name: flow and rate", 20 octets;
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// The fair rate of each flow in the queue, bit/s.
@@ -223,14 +203,8 @@ pub mod fair_rate {
 pub mod source_pause {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "sfc", "Source pause (SFC)", "Penstock's own, after the published scope of IEEE P802.1Qdw", 20 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 7;
-        }
+    experimental! {
+        7, "sfc", "Source pause (SFC)", "Penstock's own, after the published scope of IEEE P802.1Qdw", 20 octets;
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// How long the source sends nothing of the flow, from the message's arrival, picoseconds.
@@ -252,14 +226,8 @@ pub mod source_pause {
 pub mod grant {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "homa", "Grant, resend, busy (Homa)", "Penstock's own, with the contents that Montazeri et al. 2018 name: message, octets, priority", 16 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 8;
-        }
+    experimental! {
+        8, "homa", "Grant, resend, busy (Homa)", "Penstock's own, with the contents that Montazeri et al. 2018 name: message, octets, priority", 16 octets;
         /// The octets are missing.
         resend, set_resend: bool = "RESEND", 8..9;
         /// The source has not sent them yet.
@@ -287,14 +255,8 @@ pub mod grant {
 pub mod pull {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "ndp_pull", "Pull (NDP)", "Penstock's own, with the contents that Handley et al. 2017 name: flow, pull sequence number", 12 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 9;
-        }
+    experimental! {
+        9, "ndp_pull", "Pull (NDP)", "Penstock's own, with the contents that Handley et al. 2017 name: flow, pull sequence number", 12 octets;
         /// The flow at the source.
         rlq_id, set_rlq_id: u16 = "flow", 16..32;
         /// Frames that the destination has pulled since the start of the flow, modulo 2^32: the next pull repeats one that is lost.
@@ -315,14 +277,8 @@ pub mod pull {
 pub mod credit {
     use crate::ethernet::ether_type;
 
-    crate::field::format! {
-        "expresspass", "Credit, credit request (ExpressPass)", "Penstock's own, with the contents that Cho et al. 2017 name: flow, credit sequence number", 8 octets;
-        fixed {
-            /// Version of the format.
-            version, set_version: u8 = "version", 0..4 is 0;
-            /// The kind of message.
-            subtype, set_subtype: u8 = "subtype", 4..8 is 10;
-        }
+    experimental! {
+        10, "expresspass", "Credit, credit request (ExpressPass)", "Penstock's own, with the contents that Cho et al. 2017 name: flow, credit sequence number", 8 octets;
         /// The source asks for credits.
         request, set_request: bool = "REQUEST", 8..9;
         /// The flow at the source.

@@ -11,7 +11,7 @@
 //! | [`mac_control`] | 8808 | PAUSE, priority-based flow control |
 //! | [`lldp`] | 88CC | TLVs; congestion notification, PFC, ETS; others by their content |
 //! | [`smcc`] | 88B5 | SMCC's message |
-//! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
+//! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, Homa, NDP, ExpressPass, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
 //! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
 //! | [`mrc`] | behind RoCEv2 | acknowledgements, probes and messages between interfaces of MRC |
