@@ -120,19 +120,23 @@ def _run(folder: Path, sources: list[Path]) -> Reached:
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if run.returncode:
             raise SystemExit(f"{folder.name}: its tests fail\n{run.stdout[-3000:]}{run.stderr[-3000:]}")
-        for path in Path(counted).iterdir():
-            for point, count in _points(path, names):
-                reached.counts[point] += count
+        for point, count in _points(Path(counted), names):
+            reached.counts[point] += count
     return reached
 
 
-def _points(path: Path, names: dict[str, str]) -> Iterator[tuple[Point, int]]:
-    """Return the points of a file of Verilator that lie in the sources, whatever instance they are of."""
-    for said, count in _POINT.findall(path.read_text(errors="replace")):
+def _points(folder: Path, names: dict[str, str]) -> Iterator[tuple[Point, int]]:
+    """Return the points of Verilator's files that lie in the sources, whatever instance they are of."""
+    # A file for each simulation, thousands with the same points: each is counted as text, and read once.
+    counts: Counter[str] = Counter()
+    for path in folder.iterdir():
+        for said, count in _POINT.findall(path.read_text(errors="replace")):
+            counts[said] += int(count)
+    for said, count in counts.items():
         keys = dict(part.split("\x02", 1) for part in said.split("\x01") if "\x02" in part)
         if keys.get("f") in names:
             kind = keys["page"].split("/")[0].removeprefix("v_")
-            yield Point(names[keys["f"]], int(keys["l"]), int(keys["n"]), kind, keys.get("o", "")), int(count)
+            yield Point(names[keys["f"]], int(keys["l"]), int(keys["n"]), kind, keys.get("o", "")), count
 
 
 def _said(points: list[Point]) -> Iterator[str]:
