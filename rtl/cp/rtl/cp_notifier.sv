@@ -55,10 +55,8 @@ module cp_notifier
   function automatic logic [15:0] of_64(logic [QueueW:0] x, logic upwards, logic minus);
     logic [QueueW-6:0] whole;
     whole = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
-    if (whole[QueueW-6:15] != '0 && whole[QueueW-6:15] != '1) begin
-      return {whole[QueueW-6], {15{!whole[QueueW-6]}}};
-    end
-    return whole[15:0];
+    return whole[QueueW-6:15] == '0 || whole[QueueW-6:15] == '1 ?
+        whole[15:0] : {whole[QueueW-6], {15{!whole[QueueW-6]}}};
   endfunction
 
   message_t message;

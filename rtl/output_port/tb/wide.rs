@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::stream::{Beat, Data, Frame, Sink, Source};
-use penstock_cosim::{Random, at_least, output_port_wide};
+use penstock_cosim::{Random, at_least, output_port_wide, output_port_wide_slack};
 #[cfg(feature = "widths")]
 use penstock_cosim::{output_port_wide_128, output_port_wide_256};
 
@@ -173,4 +173,48 @@ fn other_widths_reach_their_rates() {
     survives(clocked!(output_port_wide_256, 8), 8 * 89 * CLOCK_HZ / 3);
     reaches(clocked!(output_port_wide_128, 9), 128 * CLOCK_HZ);
     survives(clocked!(output_port_wide_128, 9), 128 * CLOCK_HZ);
+}
+
+/// In which clocks three of the shortest frames start: the first as soon as it may, the second `late` clocks after the line got free, and
+/// the third behind it.
+fn starts<D: Data>(core: &mut impl FnMut(&Given<D>) -> Seen<D>, rate: u64, late: u64) -> Vec<u64> {
+    let mut given = Given { reset: true, rate, beat: None, ready: true };
+    core(&given);
+    given.reset = false;
+    let one = (on_line(60) * OCTET).div_ceil(rate);
+    let (mut source, mut random, mut starts) = (Source::default(), Random::new(10), Vec::new());
+    (0..3).for_each(|_| source.push(&Frame::random(&mut random, 60)));
+    for clock in 0..5 * one + late {
+        let comes = if let [first] = starts[..] { first + one + late } else { 0 };
+        given.beat = source.show(clock >= comes);
+        let out = core(&given);
+        if out.start {
+            starts.push(clock);
+        }
+        if out.ready && given.beat.is_some() {
+            source.take();
+        }
+    }
+    starts
+}
+
+/// The rest of the clock in which a frame ends counts for one that comes within `Slack` clocks after the line got free, and for no other.
+#[test]
+fn the_rest_of_a_clock_counts_for_wide_frames_that_come_in_time() {
+    // 88.4 clocks a frame: two of them take 177, but 178 if the second begins with a whole clock.
+    const RATE: u64 = 2_450_000_000;
+    const SLACK: u64 = 5;
+    let [one, two] = [1, 2].map(|n| (n * on_line(60) * OCTET).div_ceil(RATE));
+    assert_eq!((one, two), (89, 177));
+    let mut strict = clocked!(output_port_wide, 11);
+    let mut slack = clocked!(output_port_wide_slack, 11);
+    for late in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 500] {
+        let third = |starts: Vec<u64>| {
+            assert_eq!((starts.len(), starts[1] - starts[0]), (3, one + late), "{starts:?}");
+            starts[2] - starts[0]
+        };
+        assert_eq!(third(starts(&mut strict, RATE, late)), 2 * one + late, "{late} clocks late");
+        let expected = if late <= SLACK { two } else { 2 * one + late };
+        assert_eq!(third(starts(&mut slack, RATE, late)), expected, "{late} clocks late, with slack");
+    }
 }

@@ -148,3 +148,28 @@ fn shares_memory_as_the_simulator_does() {
     println!("{stops} stops, {refusals} frames refused, {watermark} octets of headroom at most");
     assert!(stops > clocks / 2_000 && refusals > clocks / 1_000 && watermark > 20_000);
 }
+
+/// With the largest factor a group holds up to 128 times what is free, and not an octet more.
+#[test]
+fn a_frame_fits_up_to_the_threshold() {
+    for (shared, first, fits) in [(8_192, 8_128, true), (8_193, 8_129, false)] {
+        let settings = PoolSettings { shared, alpha: [Some(7); 8], xoff: [1 << 20; 8], ..PoolSettings::default() };
+        let mut inputs = given(&settings);
+        let mut core = pfc_pool::Core::new(93);
+        core.clock(&pfc_pool::In { rst_i: true, ..inputs });
+        let mut coming = VecDeque::from([first, 64]);
+        let mut rooms = Vec::new();
+        for _ in 0..8 {
+            inputs.arrive_valid_i = !coming.is_empty();
+            inputs.arrive_octets_i = coming.front().copied().unwrap_or(0);
+            let out = core.clock(&inputs);
+            if out.arrive_ready_o {
+                coming.pop_front();
+            }
+            if out.decided_o {
+                rooms.push(out.room_o);
+            }
+        }
+        assert_eq!(rooms, [true, fits], "{shared} octets");
+    }
+}

@@ -311,8 +311,10 @@ fn is_watched<C, D: Data>(
         if given.reset {
             (now, poll, load) = (0, [1, 1, 7, 100][random.below(4) as usize], 1 + random.below(400));
             given.watch = if random.one_in(4) { 0 } else { 0xff };
-            given.after = random.below(if poll == 1 { 2_000 } else { 12 }) as u16;
-            given.restoration = random.below(if poll == 1 { 2_000 } else { 12 }) as u16;
+            // None counts as one look.
+            let mut looks =
+                || if random.one_in(4) { 0 } else { random.below(if poll == 1 { 2_000 } else { 12 }) as u16 };
+            (given.after, given.restoration) = (looks(), looks());
             given.action = random.below(3) as u8;
             let time = |looks: u16| Duration(CLOCK.0 * u64::from(looks.max(1)) * poll);
             model = Watched::new((given.watch != 0).then(|| Watchdog {
@@ -423,4 +425,27 @@ fn a_watchdog_ends_storms() {
 #[test]
 fn a_watchdog_behind_512_bits() {
     is_watched(pfc_rx_watched_512::Core::new(82), watched!(pfc_rx_watched_512), 8, 83);
+}
+
+/// It stays stopped with an alert alone, for more looks than are counted.
+#[test]
+fn a_stop_is_judged_once() {
+    let mut core = pfc_rx_watched::Core::new(84);
+    let clock = watched!(pfc_rx_watched);
+    let mut given = Watching { reset: true, tick: true, watch: 0xff, after: 10, restoration: 10, action: 2 };
+    clock(&mut core, &given, None);
+    given.reset = false;
+    let mut source = Source::default();
+    source.push(&Frame::new(pfc_frame(7, 1, [0xffff; 8])));
+    let mut storms = 0;
+    for _ in 0..(1 << 16) + 100 {
+        let shown = source.show(true);
+        let seen = clock(&mut core, &given, shown);
+        if shown.is_some() {
+            source.take();
+        }
+        assert_eq!((seen.paused & !1, seen.drops), (0, 0));
+        storms = seen.storms;
+    }
+    assert_eq!(storms, 1);
 }
