@@ -5,7 +5,6 @@ For each core whose `core.toml` has
     [mutation]
     sources = ["rtl/x.sv"]     # the sources that are changed
     tests = ["x"]              # tests of rtl/cosim of which one must fail, of this core or those made of it
-    sample = 100               # as many of its mutants, always the same, where all of them would take hours
 
 every mutant of the sources is tested, with the whole tests. One that passes is an error, unless
 `[[mutation.equivalent]]` names it (`line`, `changes`) with its `reason`; so is an entry there that is caught. One that
@@ -19,7 +18,6 @@ which the simulation takes from the environment when it starts. A mutant that ha
 
 import json
 import os
-import random
 import re
 import resource
 import signal
@@ -124,9 +122,7 @@ def _words(line: str) -> str:
 
 def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     seen: Counter[tuple[str, str]] = Counter()
-    every = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
-    taken = random.Random(1).sample(range(len(every)), min(plan.get("sample", len(every)), len(every)))
-    mutants = [every[index] for index in sorted(taken)]
+    mutants = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
     proofs = {named: each["proof"] for each in plan.get("proved", []) for named in _named(each)}
     listed = {named for each in plan.get("equivalent", []) for named in _named(each)} | set(proofs)
     tests = build_with(folder, plan, mutants)
@@ -165,7 +161,7 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     equivalent = len(left & listed) - len(proved)
     wrong = len(left - listed) + len(listed - left) + len(held)
     print(
-        f"{folder.name}: {len(mutants)} of {len(every)} mutants, {len(mutants) - len(survivors)} caught by tests, "
+        f"{folder.name}: {len(mutants)} mutants, {len(mutants) - len(survivors)} caught by tests, "
         f"{len(proved) - len(held)} by proofs, {equivalent} equivalent" + (f", {wrong} wrong" if wrong else ""),
         flush=True,
     )
