@@ -92,6 +92,7 @@ module dcqcn_setup
   output var frame_octets_t        octets_o,
   output var queue_octets_t        with_o,
   output var queue_octets_t        queue_o,
+  output var logic          [31:0] dropped_o,
   output var logic          [31:0] marked_o,
 
   // A frame begins on the receiver's line; the frames there, and the CNPs that answer them.
@@ -260,7 +261,6 @@ module dcqcn_setup
   axis_t               queued;
   logic                queued_tvalid;
   logic                queued_tready;
-  logic  [       31:0] dropped;
   logic  [       31:0] chosen_by_ramp;
 
   frame_arbiter #(
@@ -331,7 +331,7 @@ module dcqcn_setup
       .drop_o,
       .with_o,
       .queue_o,
-      .dropped_o      (dropped),
+      .dropped_o,
       .chosen_o       (chosen_by_ramp),
       .marked_o
   );
@@ -437,7 +437,6 @@ module dcqcn_setup
     crowded,
     taken,
     no_length,
-    dropped,
     chosen_by_ramp,
     marks,
     answers,

@@ -157,6 +157,9 @@ fn a_full_queue_drops_whole_frames() {
     let mut setup = Setup::new(1, &config, US, vec![0], Box::new(|| 0));
     setup.set_rate(LINE / 10);
     setup.run_until(60_000);
+    // The frames that came while it was full reach the receiver.
+    setup.set_rate(LINE);
+    setup.run_until(110_000);
     println!("{:?}", setup.counts);
     assert!(
         setup.counts.drops > 100 && setup.counts.frames[0] > 100 && setup.shown().1 > 990_000,

@@ -328,6 +328,7 @@ impl Setup {
             self.queue -= out.m_axis_tkeep.count_ones() + if out.m_axis_tlast { 4 } else { 0 };
         }
         assert_eq!(out.queue_o, self.queue, "clock {}", self.clock);
+        assert_eq!(u64::from(out.dropped_o), self.counts.drops, "clock {}", self.clock);
         self.counts.queue += u64::from(self.queue);
         if !out.join_o && !out.drop_o {
             return;
