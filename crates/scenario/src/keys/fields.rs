@@ -390,7 +390,7 @@ pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, location: 
     Ok(words[which(names, node, location)?].1)
 }
 
-/// Which of some names a node is. (Apart from [`word`], which there is of each type of value.)
+/// Which of some names a node is. (Not in [`word`], which is compiled for each type of value.)
 fn which(names: Vec<&'static str>, node: &Node, location: Location<'_>) -> Result<usize, Fault> {
     let Data::Text(text) = &node.data else { return Err(location.unlike(&Kind::Word(names), node)) };
     if let Some(index) = names.iter().position(|word| word == text) {

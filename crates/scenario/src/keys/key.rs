@@ -85,6 +85,9 @@ pub(crate) enum Kind {
     Either(Vec<Kind>),
 }
 
+/// More names than these are listed without quotes.
+const MANY: usize = 6;
+
 impl Kind {
     /// Description of the values allowed, to follow "expected".
     pub(crate) fn expects(&self) -> String {
@@ -108,6 +111,7 @@ impl Kind {
             Self::Switch => "true or false".into(),
             Self::Text => "text in quotes".into(),
             Self::Lines => "lines of text between ''' and '''".into(),
+            Self::Word(words) if words.len() > MANY => format!("one of {}", words.join(", ")),
             Self::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" or "),
             Self::Location => "the location of a scheme, as in \"./libmine.so\"".into(),
             Self::Names => "a name, a range such as \"h0..h7\", or a list of these".into(),

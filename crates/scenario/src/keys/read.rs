@@ -19,7 +19,7 @@ pub(crate) struct Entry<T> {
     place: Place,
 }
 
-/// Where a value comes from. (Apart from it: of what is generic in a value there are hundreds of copies to compile.)
+/// Where a value comes from. (Not in [`Entry`], which is compiled for each type of value.)
 #[derive(Debug, Clone)]
 struct Place {
     origin: Origin,

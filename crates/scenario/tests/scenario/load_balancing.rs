@@ -143,7 +143,7 @@ fn wrong_values_and_gaps_are_refused() {
         (
             "\"spray\"",
             "\"sprai\"",
-            "x.toml:5: network.load_balancing: \"sprai\" is not known here, expected \"flow\" or",
+            "x.toml:5: network.load_balancing: \"sprai\" is not known here, expected one of flow, flowlet",
         ),
         (
             "\"spray\"",
