@@ -42,7 +42,11 @@ fn each_mistake_is_named_with_its_location() {
         ("duration =", "\"x.yz\" = 1\nduration =", "x.toml:2: \"x.yz\": unknown key (known are"),
         ("duration =", "acted = true\nduration =", "x.toml:2: acted: unknown key (it is called require_action now)"),
         ("duration =", "duratoin =", "x.toml:2: duratoin: unknown key (did you mean \"duration\"?)"),
-        ("scheme = \"qcn\"", "scheme = \"qnc\"", "x.toml:3: scheme: \"qnc\" is not known here, expected one of none, bcn, fecn"),
+        (
+            "scheme = \"qcn\"",
+            "scheme = \"qnc\"",
+            "x.toml:3: scheme: \"qnc\" is not known here, expected one of none, bcn, fecn",
+        ),
         ("[schemes.qcn]", "[schemes.qncc]", "x.toml:4: schemes.qncc: unknown key (did you mean \"qcn\"?)"),
         ("q_eq = \"33 KB\"", "profile = \"pan-10\"", "(did you mean \"pan-10g\"?)"),
         ("[topology.star]", "[topology.ster]", "x.toml:6: topology.ster: unknown key (did you mean \"star\"?)"),
