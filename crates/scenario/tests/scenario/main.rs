@@ -2,6 +2,7 @@
 
 mod common;
 
+mod bad_choices;
 mod bad_faults;
 mod bad_input;
 mod buffers;
