@@ -83,6 +83,8 @@ def set_tcp(congestion: str) -> None:
         "TcpSocket::SndBufSize": ns.UintegerValue(1 << 24),
         "TcpSocket::RcvBufSize": ns.UintegerValue(1 << 24),
         "TcpSocketBase::MinRto": ns.TimeValue(ns.MilliSeconds(1)),
+        # Without it a flow whose handshake finds a full queue begins three seconds later.
+        "TcpSocket::ConnTimeout": ns.TimeValue(ns.MilliSeconds(1)),
         "TcpSocketBase::ClockGranularity": ns.TimeValue(ns.MicroSeconds(1)),
         "TcpSocketBase::Sack": ns.BooleanValue(True),
         "TcpSocketBase::Timestamp": ns.BooleanValue(False),

@@ -17,6 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import inet_files
 import numpy as np
 from foreign_files import daytone_configuration, hpcc_configuration
 from numpy.typing import NDArray
@@ -220,6 +221,42 @@ class Ns3(Simulator):
         return percentiles(np.array(times), len(work.flows))
 
 
+class Inet(Simulator):
+    """INET on OMNeT++: TCP over point-to-point links."""
+
+    name = "inet"
+    variable = "INET"
+    wanted = "the folder of its build, with OMNeT++'s programs in the path"
+    ends = "receiver"
+
+    def inside(self, named: Path) -> Path:
+        """Return the script that starts it."""
+        return named / "bin" / "inet"
+
+    def environment(self, program: Path) -> dict[str, str]:
+        """Its script asks where it is."""
+        return {"INET_ROOT": str(program.parents[1])}
+
+    def files(self, work: Work, settings: Mapping[str, str]) -> dict[str, str]:
+        """Return the network, and its configuration with the flows."""
+        return {
+            "network.ned": inet_files.network(work.topology),
+            "omnetpp.ini": inet_files.configuration(work.topology, work.flows, settings),
+        }
+
+    def command(self, program: Path, work: Work, settings: Mapping[str, str]) -> list[str]:
+        """Return the command line."""
+        return [str(program), "--release", "-u", "Cmdenv", "-n", ".", "omnetpp.ini"]
+
+    def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
+        """Read flows.vec: when each sink received its last octets."""
+        last = inet_files.received((folder / "flows.vec").read_text(encoding="utf-8"))
+        sinks = [sink for _, sink in inet_files.ends(work.topology, work.flows)]
+        starts = [float(at.start) + float(inet_files.LATER_S) for at in work.flows]
+        took = [last[sink] - start for sink, start in zip(sinks, starts, strict=True) if sink in last]
+        return percentiles(np.array(took) * 1e6, len(work.flows))
+
+
 class Daytone(Simulator):
     """Daytone by its wheel: sources at a steady rate."""
 
@@ -246,4 +283,4 @@ class Daytone(Simulator):
         return {"frames": float(packets.sum()), "wait_mean_us": float((packets * waits).sum() / packets.sum() * 1e6)}
 
 
-SIMULATORS: dict[str, Simulator] = {at.name: at for at in (HpccNs3(), UetHtsim(), CsgHtsim(), Ns3(), Daytone())}
+SIMULATORS: dict[str, Simulator] = {at.name: at for at in (HpccNs3(), UetHtsim(), CsgHtsim(), Ns3(), Inet(), Daytone())}

@@ -5,6 +5,7 @@ from pathlib import Path
 import agreement
 import check_peers
 import foreign_files
+import inet_files
 import pytest
 import run_peers
 import simulators
@@ -115,6 +116,34 @@ pkt_size_dist = { type = "Uniform", low = 1000, high = 1000 }
 """
 
 
+def test_inet_is_given_a_network_and_a_connection_for_each_flow() -> None:
+    settings = {"tcp": "DcTcp", "sack": "true", "buffer": "1000", "mark": "65"}
+    written = simulators.Inet().files(STAR, settings)
+    assert "        n1: StandardHost;\n        n2: Router;\n    connections:\n" in written["network.ned"]
+    channel = "DatarateChannel { datarate = 100Gbps; delay = 1000ns; }"
+    assert f"        n0.pppg++ <--> {channel} <--> n2.pppg++;\n" in written["network.ned"]
+    lines = written["omnetpp.ini"].splitlines()
+    # Connections are open a millisecond before the first flow.
+    sender = ["tOpen = 0s", "tSend = 0.001001500s", "sendBytes = 5000B", 'connectAddress = "n1"', "connectPort = 1000"]
+    assert {f"*.n0.app[0].{line}" for line in sender} <= set(lines)
+    assert {'*.n1.app[0].typename = "TcpSinkApp"', "*.n1.app[0].localPort = 1000", "*.n1.numApps = 1"} <= set(lines)
+    marks = ["red.minth = 64.999", "red.maxth = 65", "red.wq = 1", "red.packetCapacity = 1000"]
+    assert {f"*.n2.ppp[*].queue.{line}" for line in marks} <= set(lines)
+    assert "**.tcp.ecnWillingness = true" in lines
+    tail_drops = simulators.Inet().files(STAR, {**settings, "mark": "0"})["omnetpp.ini"]
+    assert "*.n2.ppp[*].queue.packetCapacity = 1000\n" in tail_drops
+    assert "red" not in tail_drops
+
+
+def test_hosts_of_inet_number_the_ends_of_flows_in_their_order() -> None:
+    flows = [{"from": "h0", "to": "h1", "size": "5 KB"}, {"from": "h1", "to": "h0", "size": "5 KB", "start": "1 us"}]
+    work = works.Work("both", {**PAIR_OF_HOSTS, "flow": flows})
+    assert inet_files.ends(work.topology, work.flows) == [((0, 0), (1, 0)), ((1, 1), (0, 1))]
+    written = simulators.Inet().files(work, {"tcp": "TcpReno", "sack": "true", "buffer": "1000", "mark": "0"})
+    turns = "expr(tcp.destPort == 1000 || tcp.srcPort == 1000), expr(tcp.destPort == 1001 || tcp.srcPort == 1001)"
+    assert f"*.n1.ppp[*].queue.classifier.packetFilters = [{turns}]\n" in written["omnetpp.ini"]
+
+
 def test_daytone_is_given_one_file() -> None:
     settings = {"rate_gbps": "40", "frame_octets": "1000"}
     assert simulators.Daytone().files(STAR, settings) == {"configuration.toml": DAYTONE}
@@ -138,6 +167,14 @@ Flow Uec_0_1 flowId 1 uecSrc 0 finished at 10.5 total messages 1 total packets 4
 """
 CSG_SAID = "Flow Ndp_0_1 flow_id 1 finished at 10.5 total bytes 6000\n"
 NS3_SAID = '{ a line of the bridge\n{"flow": 0, "took_us": 8.25}\n'
+INET_SAID = """\
+version 3
+vector 7 Network.n1.app[0] packetReceived:vector(packetBytes) ETV
+attr title "packets received, vector(packetBytes)"
+vector 8 Network.n0.app[0] packetReceived:vector(packetBytes) ETV
+7\t12\t0.0010032\t1460
+7\t99\t0.0010105\t620
+"""
 SINKS = """\
 id,flow_id,start_time,end_time,received_packets,received_sizes,queueing_delay_mean,one_way_delay_mean
 7,0,0.0,1.0,5,5000,3e-8,2.459200000000008e-7
@@ -152,6 +189,8 @@ id,flow_id,start_time,end_time,received_packets,received_sizes,queueing_delay_me
         (simulators.UetHtsim(), {}, UET_SAID, "fct_max_us", 8.5),
         (simulators.CsgHtsim(), {}, CSG_SAID, "fct_p99_us", 9.0),
         (simulators.Ns3(), {}, NS3_SAID, "fct_p50_us", 8.25),
+        # The flow starts at 1.5 us, a millisecond later there.
+        (simulators.Inet(), {"flows.vec": INET_SAID}, "", "fct_mean_us", 9.0),
         (simulators.Daytone(), {"output/sinks.csv": SINKS}, "", "wait_mean_us", 0.03),
     ],
     ids=lambda at: at.name if isinstance(at, simulators.Simulator) else "",
