@@ -105,12 +105,27 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+def _processor_s(process: int) -> float:
+    """Return the processor's time that a process has taken, s; without /proc the time that a clock has."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return time.monotonic()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def interrupt(
-    arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT, *, hidden: bool = True
+    arguments: list[str],
+    out: Path,
+    by: signal.Signals = signal.SIGINT,
+    *,
+    hidden: bool = True,
+    until: Callable[[], bool] | None = None,
 ) -> tuple[int, str, str]:
     """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its output.
 
-    ``hidden`` says that ``out`` has its name only when it is whole.
+    ``hidden`` says that ``out`` has its name only when it is whole. It is at work when ``until`` holds; without that,
+    when it has worked for half a second since its unfinished folder is there, beside the final name.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", "penstock", *arguments, "--out", str(out)],
@@ -119,11 +134,15 @@ def interrupt(
         text=True,
     )
     try:
-        # It is at work when its unfinished folder is there, beside the final name.
         deadline = time.monotonic() + 60
-        while not any(out.parent.glob("*")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.5)
+
+        def wait(for_: Callable[[], bool]) -> None:
+            while not for_() and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+        wait(lambda: any(out.parent.glob("*")))
+        begun = _processor_s(process.pid)
+        wait(until or (lambda: _processor_s(process.pid) > begun + 0.5))
         assert out.exists() != hidden
         process.send_signal(by)
         stdout, stderr = process.communicate(timeout=60)

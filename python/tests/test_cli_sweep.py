@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ENDLESS, ROOT, Command, interrupt
 
+from penstock.sweeps.store import JOURNAL
+
 VARY = ("--vary", "topology.star.buffer=20 KB,60 KB", "--set", "duration=2 ms")
 
 
@@ -135,7 +137,12 @@ def test_ctrl_c_keeps_what_is_done(penstock: Command, small: Path, tmp_path: Pat
     file = tmp_path / "sweep.toml"
     settings = f'scenario = "{small}"\nseeds = 2\nset."record.interval" = "100 ms"\n'
     file.write_text(settings + '[[vary]]\nduration = ["200 ms", "100000 s"]\n')
-    status, _, words = interrupt(["sweep", str(file)], out, hidden=False)
+    journal = out / JOURNAL
+
+    def two_have_ended() -> bool:
+        return journal.is_file() and journal.read_bytes().count(b"\n") >= 2
+
+    status, _, words = interrupt(["sweep", str(file)], out, hidden=False, until=two_have_ended)
     assert status == 130
     assert f"interrupted; 2 of 4 runs are in {out}" in words
     assert "--resume goes on" in words
