@@ -29,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-docs test-python test-unit test-testbed testbed-beside testbed-again test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages tested quick engines capi engine-c crates publish-crates release-check semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-docs test-python test-unit test-testbed testbed-beside testbed-again test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -38,7 +38,7 @@ help:
 	@echo '              conformance, fingerprints, documentation and the cores. The tests in Python take the extension as it was built last;'
 	@echo '              it is built only where there is none. A minute after a change in Python or in one crate that few use;'
 	@echo '              some more after one in schemes or sim, since all crates that use them are checked again'
-	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine, without the last optimisations: half as fast'
+	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine, without the last optimisations: a third to half as fast'
 	@echo 'make engines  the extension as it is in wheels, with an engine for each scheme: runs take a fifth less time, the build three times as long'
 	@echo 'make test-unit   the unit tests in Python alone'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
@@ -70,10 +70,10 @@ help:
 demo: .venv/.extension
 	$(BIN)/penstock run $(DEMO) --out results/demo --force
 
-# The stamp goes: what measures or ships needs `.venv/.extension`.
-quick: .venv/.run
+# The stamps of the others go: what measures or ships needs `.venv/.extension`.
+quick: .venv/.installed
 	$(CARGO) build --locked --quiet --profile quick -p penstock-python --features one-engine
-	rm -f .venv/.extension
+	rm -f .venv/.extension .venv/.tested
 	cp target/quick/lib_core.so python/penstock/_core.abi3.so
 
 # It builds no release profile, and no extension where there is one, so that it is quick when no crate has changed that many
@@ -85,7 +85,7 @@ check: lint test-unit
 # Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others. The testbed waits most
 # of its minutes, and is the third. It runs in real time: what fails there beside the others is run again with the machine to itself.
 test: .venv/.dev check-test
-	@$(MAKE) --no-print-directory --jobs=3 testbed-beside lint test-rust test-docs test-python test-cores
+	@$(MAKE) --no-print-directory --jobs=3 testbed-beside test-cores lint test-rust test-docs test-python
 	@test -e $(TESTBED_PASSED) || $(MAKE) --no-print-directory testbed-again
 	@echo 'make test: all passed'
 
@@ -109,20 +109,20 @@ test-rust: check-test
 	$(CARGO) test --locked --features penstock-schemes/one-engine
 	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
-test-python: .venv/.extension .venv/.dev
+test-python: tested .venv/.dev
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m 'not namespaces and not science'
 
 # With the extension that is there, of whatever sources: it is the Python code that has changed.
-test-unit: .venv/.dev $(if $(wildcard python/penstock/_core.abi3.so),,.venv/.extension)
+test-unit: .venv/.dev $(if $(wildcard python/penstock/_core.abi3.so),,tested)
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m unit
 
-test-testbed: .venv/.extension .venv/.dev
+test-testbed: tested .venv/.dev
 	$(BIN)/python -m pytest -q -m namespaces
 
 # A cache of pytest's other than that of the tests that run meanwhile: it knows which failed; if none ran, all are run again.
 PYTEST_TESTBED := $(BIN)/python -m pytest -q -m namespaces -o cache_dir=$(CURDIR)/.build/testbed
 TESTBED_PASSED := .build/testbed/passed
-testbed-beside: .venv/.extension .venv/.dev
+testbed-beside: tested .venv/.dev
 	@rm -rf $(dir $(TESTBED_PASSED))
 	@if PENSTOCK_INVALID_RUNS_FAIL=1 $(PYTEST_TESTBED); then mkdir -p $(dir $(TESTBED_PASSED)) && touch $(TESTBED_PASSED); \
 	else echo 'make test: those tests of the testbed that failed are run again at the end, with the machine to themselves'; fi
@@ -147,7 +147,7 @@ docs: .venv/.extension .venv/.dev
 	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
 
 # That every page can be made and no link is broken. Figures that need hundreds of runs have one seed: readers get those of `docs`.
-test-docs: .venv/.extension .venv/.dev
+test-docs: tested .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build/pages --one-seed
 	$(MKDOCS) .build/pages/mkdocs.yml
 
@@ -373,7 +373,26 @@ DEVELOP := MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
 	$(DEVELOP) --features one-engine
 	@$(BIN)/python -c '$(LOADED)'
-	@rm -f .venv/.engines
+	@rm -f .venv/.engines .venv/.tested
+	@touch $@
+
+# For tests: that of `make demo` where it is of these sources. Else one of the crates that the tests in Rust are compiled with, in a
+# minute more than these; `penstock-web` is named so that the same features of libraries are.
+tested: .venv/.installed
+	@$(MAKE) --no-print-directory --silent --question .venv/.extension || $(MAKE) --no-print-directory .venv/.tested
+.venv/.tested: $(RUST_SOURCES) .venv/.installed
+	$(CARGO) build --locked --quiet --lib -p penstock-python -p penstock-web --features penstock-python/one-engine
+	rm -f .venv/.extension
+	cp target/debug/lib_core.so python/penstock/_core.abi3.so
+	@touch $@
+
+# The package as a wheel that has the path of its code alone, and no extension, which is copied there.
+.venv/.installed: pyproject.toml .venv/.run
+	rm -rf .build/installed
+	$(BIN)/python -m maturin pep517 write-dist-info --metadata-directory .build/installed --interpreter $(BIN)/python
+	echo '$(CURDIR)/python' > .build/installed/penstock.pth
+	cd .build/installed && touch "$$(echo penstock-*.dist-info)/RECORD" && $(CURDIR)/$(BIN)/python -m zipfile -c penstock-0-py3-none-any.whl *
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --force-reinstall .build/installed/penstock-0-py3-none-any.whl
 	@touch $@
 
 # An engine for each scheme, as in the wheels.
