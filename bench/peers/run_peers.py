@@ -166,7 +166,7 @@ frames, and their mean wait. The number before a stroke is the other simulator's
 do not agree.
 
 Time and memory are those of whole processes, measured once on two shared cores. `single` shows what a start takes:
-0.3 s for Penstock, which starts Python and writes a folder of results; 13 s for ns-3's wheel, which compiles its bridge
+0.3 s for Penstock, which starts Python and writes a folder of results; 12 s for ns-3's wheel, which compiles its bridge
 to Python. Penstock's extension is that of a checkout, with one engine for all schemes. A process begins with the 9 MiB
 of the one that starts it here, so that no smaller figure is seen.
 """
