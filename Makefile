@@ -38,7 +38,7 @@ help:
 	@echo '              conformance, fingerprints, documentation and the cores. The tests in Python take the extension as it was built last;'
 	@echo '              it is built only where there is none. A minute after a change in Python or in one crate that few use;'
 	@echo '              some more after one in schemes or sim, since all crates that use them are checked again'
-	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine, without the last optimisations: a third to half as fast'
+	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine, without the last optimisations: half as fast'
 	@echo 'make engines  the extension as it is in wheels, with an engine for each scheme: runs take a fifth less time, the build three times as long'
 	@echo 'make test-unit   the unit tests in Python alone'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'

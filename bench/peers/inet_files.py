@@ -6,9 +6,6 @@ from decimal import Decimal
 
 from penstock.exchange.hpcc import Flow, Topology
 
-App = tuple[int, int]
-"""A host, and the number of an application there."""
-
 STOP_S = 0.2
 """When a simulation ends at the latest."""
 LATER_S = Decimal("0.001")
@@ -40,16 +37,12 @@ def network(topology: Topology) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def ends(topology: Topology, flows: Sequence[Flow]) -> list[tuple[App, App]]:
-    """Return sender and sink of each flow."""
-    taken = [0] * topology.nodes
-    found = []
-    for flow in flows:
-        apps = []
+def apps(flows: Sequence[Flow]) -> dict[int, list[int]]:
+    """Return, by host, the numbers of the flows that begin or end there: one application each, in this order."""
+    found: dict[int, list[int]] = {}
+    for number, flow in enumerate(flows):
         for host in (flow.source, flow.destination):
-            apps.append((host, taken[host]))
-            taken[host] += 1
-        found.append((apps[0], apps[1]))
+            found.setdefault(host, []).append(number)
     return found
 
 
@@ -61,7 +54,6 @@ def configuration(topology: Topology, flows: Sequence[Flow], settings: Mapping[s
         flows: each has a connection, which is open `LATER_S` before the first starts.
         settings: `tcp`, a class of INET; `sack`; `buffer`, packets in a port of a switch; `mark`, packets, 0 for none.
     """
-    marks = int(settings["mark"])
     lines = [
         "[General]",
         "network = Network",
@@ -77,52 +69,58 @@ def configuration(topology: Topology, flows: Sequence[Flow], settings: Mapping[s
         f"**.tcp.sackSupport = {settings['sack']}",
         "**.tcp.nagleEnabled = false",
         "**.tcp.increasedIWEnabled = true",
-        f"**.tcp.ecnWillingness = {str(marks > 0).lower()}",
+        f"**.tcp.ecnWillingness = {str(settings['mark'] != '0').lower()}",
     ]
     for switch in topology.switches:
-        queue = f"*.n{switch}.ppp[*].queue"
-        if marks:
-            red = {"wq": "1", "minth": f"{marks - 0.001}", "maxth": str(marks), "maxp": "1", "useEcn": "true"}
-            red["packetCapacity"] = settings["buffer"]
-            lines.append(f'{queue}.typename = "RedDropperQueue"')
-            lines += [f"{queue}.red.{key} = {value}" for key, value in red.items()]
-        else:
-            lines.append(f"{queue}.packetCapacity = {settings['buffer']}")
-    ports: dict[int, list[int]] = {}
-    for port, (flow, apps) in enumerate(zip(flows, ends(topology, flows), strict=True), start=FIRST_PORT):
-        sends, receives = (f"*.n{host}.app[{app}]" for host, app in apps)
-        values = {
+        values = _port_of_a_switch(int(settings["mark"]), settings["buffer"])
+        lines += [f"*.n{switch}.ppp[*].queue.{key} = {value}" for key, value in values.items()]
+    for host, numbers in sorted(apps(flows).items()):
+        lines += [f"*.n{host}.{key} = {value}" for key, value in _host(host, numbers, flows).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _port_of_a_switch(marks: int, buffer: str) -> dict[str, str]:
+    """Return the queue of a port: the end of the queue is lost, or `marks` packets before a packet mark it."""
+    if not marks:
+        return {"packetCapacity": buffer}
+    red = {"wq": "1", "minth": f"{marks - 0.001}", "maxth": str(marks), "maxp": "1", "useEcn": "true"}
+    red["packetCapacity"] = buffer
+    return {"typename": '"RedDropperQueue"'} | {f"red.{key}": value for key, value in red.items()}
+
+
+def _host(host: int, numbers: Sequence[int], flows: Sequence[Flow]) -> dict[str, str]:
+    """Return a host: an application for each of its flows, and a queue in which they take turns and lose nothing."""
+    values = {"numApps": str(len(numbers))}
+    for app, number in enumerate(numbers):
+        flow, port = flows[number], str(FIRST_PORT + number)
+        sender = {
             "typename": '"TcpSessionApp"',
             "connectAddress": f'"n{flow.destination}"',
-            "connectPort": str(port),
+            "connectPort": port,
             "tOpen": "0s",
             "tSend": f"{LATER_S + Decimal(flow.start)}s",
             "sendBytes": f"{flow.octets}B",
             "tClose": "-1s",
         }
-        lines += [f"{sends}.{key} = {value}" for key, value in values.items()]
-        lines += [f'{receives}.typename = "TcpSinkApp"', f"{receives}.localPort = {port}"]
-        for host, _ in apps:
-            ports.setdefault(host, []).append(port)
-    for host, own in sorted(ports.items()):
-        queue = f"*.n{host}.ppp[*].queue"
-        filters = ", ".join(f"expr(tcp.destPort == {port} || tcp.srcPort == {port})" for port in own)
-        lines += [
-            f"*.n{host}.numApps = {len(own)}",
-            # Flows take turns, as in Penstock's hosts, and nothing is lost.
-            f'{queue}.typename = "PriorityQueue"',
-            f"{queue}.numQueues = {len(own)}",
-            f'{queue}.classifier.typename = "ContentBasedClassifier"',
-            f"{queue}.classifier.packetFilters = [{filters}]",
-            f'{queue}.scheduler.typename = "WrrScheduler"',
-            f'{queue}.scheduler.weights = "{" ".join("1" for _ in own)}"',
-            f"{queue}.**.packetCapacity = -1",
-        ]
-    return "\n".join(lines) + "\n"
+        sink = {"typename": '"TcpSinkApp"', "localPort": port}
+        values |= {f"app[{app}].{key}": value for key, value in (sender if host == flow.source else sink).items()}
+    ports = [FIRST_PORT + number for number in numbers]
+    filters = ", ".join(f"expr(tcp.destPort == {port} || tcp.srcPort == {port})" for port in ports)
+    queue = {
+        "typename": '"PriorityQueue"',
+        "numQueues": str(len(ports)),
+        "classifier.typename": '"ContentBasedClassifier"',
+        "classifier.packetFilters": f"[{filters}]",
+        "scheduler.typename": '"WrrScheduler"',
+        "scheduler.weights": f'"{" ".join("1" for _ in ports)}"',
+        "**.packetCapacity": "-1",
+    }
+    return values | {f"ppp[*].queue.{key}": value for key, value in queue.items()}
 
 
-def received(text: str) -> dict[App, float]:
-    """Return when each sink received its last octets, s: the last line of each vector of `flows.vec`."""
-    vectors = {at[1]: (int(at[2]), int(at[3])) for at in _VECTOR.finditer(text)}
+def ended_s(text: str, flows: Sequence[Flow]) -> dict[int, float]:
+    """Return when the last octet of each flow came, s, by its number: the last line of its sink in `flows.vec`."""
+    hosts = apps(flows)
+    sinks = {at[1]: hosts[int(at[2])][int(at[3])] for at in _VECTOR.finditer(text)}
     lines = (line.split() for line in text.splitlines())
-    return {vectors[words[0]]: float(words[2]) for words in lines if len(words) == 4 and words[0] in vectors}
+    return {sinks[words[0]]: float(words[2]) for words in lines if len(words) == 4 and words[0] in sinks}

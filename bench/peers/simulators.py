@@ -249,11 +249,10 @@ class Inet(Simulator):
         return [str(program), "--release", "-u", "Cmdenv", "-n", ".", "omnetpp.ini"]
 
     def numbers(self, folder: Path, printed: str, work: Work) -> dict[str, float]:
-        """Read flows.vec: when each sink received its last octets."""
-        last = inet_files.received((folder / "flows.vec").read_text(encoding="utf-8"))
-        sinks = [sink for _, sink in inet_files.ends(work.topology, work.flows)]
-        starts = [float(at.start) + float(inet_files.LATER_S) for at in work.flows]
-        took = [last[sink] - start for sink, start in zip(sinks, starts, strict=True) if sink in last]
+        """Read flows.vec."""
+        ended = inet_files.ended_s((folder / "flows.vec").read_text(encoding="utf-8"), work.flows)
+        later = float(inet_files.LATER_S)
+        took = [end - later - float(work.flows[number].start) for number, end in ended.items()]
         return percentiles(np.array(took) * 1e6, len(work.flows))
 
 

@@ -138,10 +138,12 @@ def test_inet_is_given_a_network_and_a_connection_for_each_flow() -> None:
 def test_hosts_of_inet_number_the_ends_of_flows_in_their_order() -> None:
     flows = [{"from": "h0", "to": "h1", "size": "5 KB"}, {"from": "h1", "to": "h0", "size": "5 KB", "start": "1 us"}]
     work = works.Work("both", {**PAIR_OF_HOSTS, "flow": flows})
-    assert inet_files.ends(work.topology, work.flows) == [((0, 0), (1, 0)), ((1, 1), (0, 1))]
+    assert inet_files.apps(work.flows) == {0: [0, 1], 1: [0, 1]}
     written = simulators.Inet().files(work, {"tcp": "TcpReno", "sack": "true", "buffer": "1000", "mark": "0"})
     turns = "expr(tcp.destPort == 1000 || tcp.srcPort == 1000), expr(tcp.destPort == 1001 || tcp.srcPort == 1001)"
     assert f"*.n1.ppp[*].queue.classifier.packetFilters = [{turns}]\n" in written["omnetpp.ini"]
+    said = INET_SAID.replace("app[0] packetR", "app[1] packetR", 1)
+    assert inet_files.ended_s(said, work.flows) == {1: 0.0010105}
 
 
 def test_daytone_is_given_one_file() -> None:
