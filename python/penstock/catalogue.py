@@ -36,7 +36,7 @@ def scenarios() -> list[str]:
 
 def schemes() -> list[Scheme]:
     """Return every scheme, in the order of the registry."""
-    return cast(list[Scheme], json.loads(_core.schemes()))
+    return list(_by_name().values())
 
 
 def is_location(name: str) -> bool:
@@ -73,7 +73,12 @@ def about(name: str) -> Scheme:
 
 @cache
 def _by_name() -> dict[str, Scheme]:
-    return {entry["name"]: entry for entry in schemes()}
+    return {entry["name"]: entry for entry in cast(list[Scheme], json.loads(_core.schemes()))}
+
+
+@cache
+def _keys() -> list[Key]:
+    return cast(list[Key], json.loads(_core.reference()))
 
 
 def schema(section: str | None = None) -> dict[str, Any]:
@@ -123,9 +128,9 @@ def keys(section: str | None = None) -> list[Key]:
     Raises:
         ArgumentError: there is no such section.
     """
-    known = cast(list[Key], json.loads(_core.reference()))
+    known = _keys()
     if section is None:
-        return known
+        return list(known)
     names = {key["section"]: key["section"].strip("[]") or "scenario" for key in known}
     word = section.strip("[]")
     chosen = [full for full, name in names.items() if name == word]
