@@ -1,13 +1,14 @@
 //! A run allocates memory while it is laid out and while it warms up. After that neither frames nor signals, probes,
 //! acknowledgements or pause frames make it allocate.
 
+use crate::common::look::Looking;
 use crate::common::trial::{Config, PLAIN, Trial};
 use crate::common::{defaults, lossless, star, suited};
 use allocation_counter::measure;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::*;
 use penstock_sim::network::*;
-use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 
@@ -30,7 +31,7 @@ fn incast(pfc: bool) -> Network {
 
 /// The outcome at `end` of a run that has warmed up until `warm`, and how often it has allocated in between.
 fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], warm: Instant, end: Instant) -> (Outcome, u64) {
-    let mut sim = Sim::<S, _, M>::new(network, configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Looking::away());
     sim.run_until(warm);
     sim.open_window(0);
     let counted = measure(|| sim.run_until(end));
@@ -79,7 +80,7 @@ fn flow_control_does_not_allocate() {
 #[test]
 fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
     let config = Config { window: Some(15_000), tells_previous_hop: true, ..PLAIN };
-    let (outcome, allocations) = run::<Trial, Lean>(&incast(false), &[config], ms(300), ms(400));
+    let (outcome, allocations) = run::<Trial, Full>(&incast(false), &[config], ms(300), ms(400));
     assert!(outcome.totals.acks_delivered > 5_000, "{:?}", outcome.totals);
     assert!(outcome.totals.signals_to_previous_hops > 5_000, "{:?}", outcome.totals);
     assert_eq!(allocations, 0, "allocations");
@@ -90,7 +91,7 @@ fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
 fn the_start_of_a_run_allocates() {
     let (network, config) = (incast(false), none::Config {});
     let mut sim = None;
-    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, Lean>::new(&network, &[config], 1, NoProbe)));
+    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, Lean>::new(&network, &[config], 1, Looking::away())));
     let mut sim = sim.expect("it was made");
     let warm_up = measure(|| sim.run_until(ms(1)));
     assert!(layout.count_total > 50 && warm_up.count_total > 0, "{layout:?} {warm_up:?}");

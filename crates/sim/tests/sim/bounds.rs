@@ -7,7 +7,7 @@ use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Outcome, Sim};
 use proptest::prelude::*;
 
 const S: u64 = 1_000_000_000_000;
@@ -18,8 +18,8 @@ fn none() -> Config {
     config
 }
 
-fn sim(network: &Network) -> Sim<NoControl, NoProbe, Lean> {
-    Sim::new(network, &[none()], 1, NoProbe)
+fn sim(network: &Network) -> Sim<NoControl, Looking<'static, NoControl>, Lean> {
+    Sim::new(network, &[none()], 1, Looking::away())
 }
 
 fn outcome(network: &Network, until: Instant) -> Outcome {
@@ -141,7 +141,7 @@ fn work_beyond_events_counts() {
         flow.start = Instant(S);
     }
     let mut looks = Looks;
-    let mut sim = Sim::<_, _, Full>::new(&b.network, &[none()], 1, Looking(&mut looks));
+    let mut sim = Sim::<_, _, Full>::new(&b.network, &[none()], 1, Looking::with(&mut looks));
     assert!(!sim.run_slice(Instant(S), 10_000));
     // A sample each picosecond counts as 1 event, 300 flows and 602 ports.
     assert_eq!((sim.now(), sim.events()), (Instant(11), 12));
@@ -164,7 +164,7 @@ fn many_flows_are_laid_out_in_time_that_grows_with_their_number() {
 }
 
 fn sliced(network: &Network, works: &[u64]) -> Outcome {
-    let mut sim = Sim::<Mixed, _, Full>::new(network, &defaults("qcn", network), 1, NoProbe);
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &defaults("qcn", network), 1, Looking::away());
     let mut works = works.iter().cycle();
     while !sim.run_slice(Instant(5_000_000_000), *works.next().expect("a cycle")) {}
     sim.finish().0

@@ -1,11 +1,12 @@
 //! Acknowledgements, windows, verdicts, tags and signals to the previous hop, against numbers computed by hand, with a scheme
 //! that has no other purpose.
 
+use crate::common::look::{Look, Looking};
 use crate::common::star;
 use crate::common::trial::{Config, PLAIN, Trial};
 use penstock_schemes::*;
 use penstock_sim::network::*;
-use penstock_sim::{Full, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Sim, View};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -23,12 +24,12 @@ struct Last {
     cps: Vec<[i64; 2]>,
 }
 
-impl Probe<Trial> for Last {
+impl Look<Trial> for Last {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_ms(10_000))
     }
 
-    fn sample(&mut self, _: Instant, view: &impl View<Trial>) {
+    fn sample(&mut self, _: Instant, view: &dyn View<Trial>) {
         (self.rps, self.cps) = (vec![[0; 5]; self.flows as usize], vec![[0; 2]; self.queues.len()]);
         for flow in 0..self.flows {
             view.rp(FlowId(flow)).expect("flows are controlled").vars(&mut self.rps[flow as usize]);
@@ -40,11 +41,12 @@ impl Probe<Trial> for Last {
 }
 
 fn run(b: &Builder, config: Config, until: Instant, queues: &[QueueId]) -> (Outcome, Last) {
-    let probe = Last { flows: b.network.flows.len() as u32, queues: queues.to_vec(), rps: Vec::new(), cps: Vec::new() };
+    let mut last =
+        Last { flows: b.network.flows.len() as u32, queues: queues.to_vec(), rps: Vec::new(), cps: Vec::new() };
     let configs = vec![config; b.network.priorities.len()];
-    let mut sim = Sim::<Trial, _, Full>::new(&b.network, &configs, 1, probe);
+    let mut sim = Sim::<Trial, _, Full>::new(&b.network, &configs, 1, Looking::with(&mut last));
     sim.run_until(until);
-    sim.finish()
+    (sim.finish().0, last)
 }
 
 /// A frame of 1500 octets takes 12 us a link, its acknowledgement of 64 octets 0.512 us, and each link 1 us more: the

@@ -1,10 +1,11 @@
 //! Deadlocks of priority flow control are found and named, and the watchdog ends them.
 
+use crate::common::look::Looking;
 use crate::common::{cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Full, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -23,7 +24,7 @@ fn ms(n: u64) -> Instant {
 
 fn run(network: &Network, cuts: &[Instant]) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
     cuts.iter().for_each(|&cut| sim.run_until(cut));
     sim.finish().0
 }

@@ -1,11 +1,12 @@
 //! Flows that begin when others have ended, and runs that end with their flows: times computed by hand.
 
+use crate::common::look::Looking;
 use crate::common::star;
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
-use penstock_sim::{Lean, NoProbe, Outcome, Sim, longest_frame};
+use penstock_sim::{Lean, Outcome, Sim, longest_frame};
 
 const GBPS_10: BitRate = BitRate(10_000_000_000);
 /// A frame of 1500 octets at 10 Gb/s, ps.
@@ -33,7 +34,7 @@ fn follow(b: &mut Builder, flow: u32, after: &[u32], delay: Duration) {
 }
 
 fn run(network: &Network, end: Instant, slice: Option<u64>) -> (Outcome, Instant) {
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::away());
     match slice {
         None => sim.run_until(end),
         Some(work) => while !sim.run_slice(end, work) {},

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::common::look::Looking;
 use crate::common::{cases, defaults, pfc};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use penstock_sim::outcome::FlowEnd;
-use penstock_sim::{Full, NoProbe, Outcome, Partition, RemoteFrames, Sim};
+use penstock_sim::{Full, Outcome, Partition, RemoteFrames, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -160,7 +161,7 @@ struct How {
 /// The outcome, and the places that were there for flows of processes.
 fn run(scheme: &str, network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
     let configs = defaults(scheme, network);
-    let mut sim = Sim::<Mixed, _, Full>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &configs, 1, Looking::away());
     if let Some(arrivals) = arrivals {
         sim.feed(Box::new(arrivals.into_iter()));
     }
@@ -184,7 +185,7 @@ fn run_in_parts(scheme: &str, network: &Network, arrivals: &[Arrival], of_node: 
     let partition = Arc::new(Partition::by_node(network, 3, of_node).expect("it can be cut"));
     let configs = defaults(scheme, network);
     let part = |own| {
-        let mut part = Sim::<Mixed, _, Full>::part(network, &configs, 1, NoProbe, &partition, own);
+        let mut part = Sim::<Mixed, _, Full>::part(network, &configs, 1, Looking::away(), &partition, own);
         part.feed(Box::new(Vec::from(arrivals).into_iter()));
         part
     };

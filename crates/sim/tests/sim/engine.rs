@@ -7,8 +7,7 @@ use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::probe::QueueNow;
-use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Outcome, Sim, View};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -21,7 +20,7 @@ fn us(n: u64) -> Instant {
 
 fn run<S: Scheme>(network: &Network, config: &S::Config, until: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<S, _, Lean>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, Lean>::new(network, &configs, 1, Looking::away());
     sim.run_until(until);
     sim.finish().0
 }
@@ -67,7 +66,8 @@ fn switches_have_clocks_of_their_own() {
     let mut b = star(2, GBPS, US, ROOMY);
     let mut outcome = |own_clocks, seed| {
         b.network.own_clocks = own_clocks;
-        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, &[SchemeConfig::Fecn(config.clone())], seed, NoProbe);
+        let mut sim =
+            Sim::<Mixed, _, Lean>::new(&b.network, &[SchemeConfig::Fecn(config.clone())], seed, Looking::away());
         sim.run_until(us(20_000));
         sim.finish().0
     };
@@ -129,7 +129,7 @@ fn measuring_begins_after_the_warm_up() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::away());
     sim.run_until(us(20));
     sim.start_measuring();
     sim.run_until(us(120));
@@ -167,7 +167,7 @@ fn windows_have_statistics_and_counts_of_their_own() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::away());
     sim.start_measuring();
     sim.run_until(us(20));
     sim.open_window(7);
@@ -208,8 +208,8 @@ impl Look<NoControl> for Line {
         Some(Duration(1))
     }
 
-    fn sample(&mut self, now: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
-        let bits = queue(self.0).line_bits;
+    fn sample(&mut self, now: Instant, view: &dyn View<NoControl>) {
+        let bits = view.queue(self.0).line_bits;
         assert!(bits >= self.1, "{bits} bits at {now:?}, {} before", self.1);
         self.1 = bits;
     }
@@ -228,7 +228,7 @@ fn no_line_takes_back_what_it_has_sent() {
         b.network.flows[0].traffic = Traffic::Constant(BitRate(20_000_000_000_000));
         let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
         let mut line = Line(b.network.queue(port, 0), 0);
-        Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut line)).run_until(Instant(6000));
+        Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking::with(&mut line)).run_until(Instant(6000));
         assert!(line.1 > 50_000);
     }
 }
@@ -476,9 +476,9 @@ impl Look<Mixed> for Counting {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(10))
     }
-    fn sample(&mut self, _: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
+    fn sample(&mut self, _: Instant, view: &dyn View<Mixed>) {
         self.samples += 1;
-        self.octets += queue(QueueId(0)).len.0;
+        self.octets += view.queue(QueueId(0)).len.0;
     }
     fn arrival(&mut self, _: Instant, _: QueueId, _: FlowId) {
         self.arrivals += 1;
@@ -491,7 +491,7 @@ fn probes_watch_and_do_not_steer() {
     let config = qcn_config();
     let plain = run::<Mixed>(&b.network, &config, us(50_000));
     let mut seen = Counting { samples: 0, octets: 0, arrivals: 0 };
-    let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut seen));
+    let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking::with(&mut seen));
     sim.run_until(us(50_000));
     let mut watched = sim.finish().0;
     assert_eq!(seen.samples, 5001, "at 0, 10, … us, and at the end, which is no event");
@@ -508,7 +508,7 @@ fn runs_repeat_and_seeds_differ() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let outcome = |seed, steps: u64| {
-        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
+        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, Looking::away());
         for step in 1..=steps {
             sim.run_until(Instant(50_000_000_000 / steps * step));
         }
@@ -529,8 +529,8 @@ impl Look<NoControl> for Bits {
         Some(Duration::from_us(5))
     }
 
-    fn sample(&mut self, _now: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
-        self.0.push((0..4).map(|i| queue(QueueId(i)).line_bits).collect());
+    fn sample(&mut self, _now: Instant, view: &dyn View<NoControl>) {
+        self.0.push((0..4).map(|i| view.queue(QueueId(i)).line_bits).collect());
     }
 }
 
@@ -542,7 +542,7 @@ fn the_bits_sent_never_decrease() {
     b.network.flows[0].traffic = Traffic::Constant(BitRate(1_200_000_000));
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let mut bits = Bits::default();
-    Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut bits)).run_until(us(1000));
+    Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking::with(&mut bits)).run_until(us(1000));
     let Bits(samples) = bits;
     for pair in samples.windows(2) {
         assert!(pair[0].iter().zip(&pair[1]).all(|(before, after)| before <= after), "{pair:?}");
@@ -559,11 +559,11 @@ proptest! {
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
         let whole = run::<Mixed>(&network, &config, us(5000));
-        let mut sim = Sim::<Mixed, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
+        let mut sim = Sim::<Mixed, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, Looking::away());
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);
-        let mut full = Sim::<Mixed, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        let mut full = Sim::<Mixed, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, Looking::away());
         full.run_until(us(5000));
         prop_assert_eq!(&whole, &full.finish().0, "the engine with flow control, in a network without");
         let t = whole.totals;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::common::look::Looking;
 use crate::common::lossless;
 use penstock_endpoint::transport::{Transport, selective};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Full, NoProbe, Outcome, Partition, RemoteFrames, Sim};
+use penstock_sim::{Full, Outcome, Partition, RemoteFrames, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -18,7 +19,7 @@ fn us(n: u64) -> Instant {
 
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
     sim.run_until(until);
     sim.finish().0
 }
@@ -28,8 +29,9 @@ fn run_in_parts(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let nodes = network.nodes.len();
     let partition = Arc::new(Partition::by_node(network, nodes, (0..nodes as u32).collect()).expect("it can be cut"));
-    let part =
-        |own| Sim::<NoControl, _, Full>::part(network, std::slice::from_ref(&config), 1, NoProbe, &partition, own);
+    let part = |own| {
+        Sim::<NoControl, _, Full>::part(network, std::slice::from_ref(&config), 1, Looking::away(), &partition, own)
+    };
     let mut parts: Vec<_> = (0..nodes).map(part).collect();
     let mut now = Instant::ZERO;
     while now < until {

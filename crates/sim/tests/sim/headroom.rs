@@ -1,12 +1,13 @@
 //! Headroom in cells, by attack: a source that sends the frames which take most memory, against the longest wait of the pause frame. With
 //! the memory that is computed nothing is lost; with a cell less something is.
 
+use crate::common::look::Looking;
 use crate::common::{lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::pfc::{Reach, headroom, headroom_in_cells, standard_response};
-use penstock_sim::{Full, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 
 const ROOMY: Octets = Octets(100_000_000);
 const OVERHEAD: u16 = 20;
@@ -14,7 +15,7 @@ const OVERHEAD: u16 = 20;
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::away());
     sim.run_until(until);
     sim.finish().0
 }

@@ -7,8 +7,7 @@ use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use penstock_sim::pfc::headroom;
-use penstock_sim::probe::QueueNow;
-use penstock_sim::{Full, NoProbe, Outcome, Probe, Sim};
+use penstock_sim::{Full, Outcome, Sim, View};
 use proptest::prelude::*;
 
 /// How long the runs are.
@@ -23,18 +22,18 @@ impl Look<Mixed> for Watching {
     fn interval(&self) -> Option<Duration> {
         Some(Duration(997_000))
     }
-    fn sample(&mut self, _: Instant, queue: &dyn Fn(QueueId) -> QueueNow) {
-        assert!(queue(QueueId(0)).paused <= END.since(Instant::ZERO));
+    fn sample(&mut self, _: Instant, view: &dyn View<Mixed>) {
+        assert!(view.queue(QueueId(0)).paused <= END.since(Instant::ZERO));
     }
 }
 
-fn sim<P: Probe<Mixed>>(network: &Network, probe: P) -> Sim<Mixed, P, Full> {
+fn sim<'a>(network: &Network, probe: Looking<'a, Mixed>) -> Sim<Mixed, Looking<'a, Mixed>, Full> {
     Sim::new(network, &defaults("qcn", network), 1, probe)
 }
 
 /// Runs in pieces that end at `cuts`, in order.
 fn run(network: &Network, cuts: &[u64]) -> Outcome {
-    let mut sim = sim(network, NoProbe);
+    let mut sim = sim(network, Looking::away());
     for &cut in cuts {
         sim.run_until(Instant(cut));
     }
@@ -172,7 +171,7 @@ proptest! {
         cuts.sort_unstable();
         prop_assert_eq!(&whole, &run(&network, &cuts));
         let mut watching = Watching;
-        let mut watched = sim(&network, Looking(&mut watching));
+        let mut watched = sim(&network, Looking::with(&mut watching));
         watched.run_until(END);
         let mut watched = watched.finish().0;
         watched.totals.events = whole.totals.events;

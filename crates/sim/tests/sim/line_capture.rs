@@ -62,7 +62,7 @@ fn chain() -> Builder {
 fn run(network: &Network, ports: Vec<PortId>, until: Duration) -> (Outcome, Keeper) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let mut keeper = Keeper { ports, frames: Vec::new(), bounds: Vec::new(), pauses: Vec::new() };
-    let mut sim = Sim::<_, _, Full>::new(network, &[config], 1, Looking(&mut keeper));
+    let mut sim = Sim::<_, _, Full>::new(network, &[config], 1, Looking::with(&mut keeper));
     sim.run_until(Instant::ZERO + until);
     (sim.finish().0, keeper)
 }

@@ -8,7 +8,7 @@ use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::probe::{Content, FrameSeen, Load};
-use penstock_sim::{Full, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(10_000_000_000);
@@ -34,7 +34,7 @@ fn errors(network: &mut Network, port: PortId, errors: Errors, control: bool) {
 
 fn run(network: &Network, end: Duration) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
     sim.run_until(Instant::ZERO + end);
     sim.finish().0
 }
@@ -275,7 +275,7 @@ proptest! {
         }
         let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
         let mut offsets = Offsets(port, Vec::new());
-        let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut offsets));
+        let mut sim = Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking::with(&mut offsets));
         sim.run_until(Instant::ZERO + Duration::from_ms(400));
         let outcome = sim.finish().0;
         let Offsets(_, seen) = offsets;

@@ -1,10 +1,11 @@
 //! Several schemes in one network: each priority behaves as if its scheme ran alone.
 
+use crate::common::look::Looking;
 use crate::common::{star, suited};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Builder, Network};
-use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, Outcome, Sim};
 
 const RATE: BitRate = BitRate::from_gbps(10);
 const END: Instant = Instant(20_000_000_000);
@@ -17,7 +18,7 @@ impl Visitor for Run<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config]) -> Outcome {
-            let mut sim = Sim::<S, _, M>::new(network, configs, 7, NoProbe);
+            let mut sim = Sim::<S, _, M>::new(network, configs, 7, Looking::away());
             sim.run_until(END);
             sim.finish().0
         }

@@ -5,7 +5,7 @@ use crate::common::star;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -21,7 +21,7 @@ fn mbps(n: u64) -> BitRate {
 
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
     sim.run_until(until);
     sim.finish().0
 }
@@ -160,7 +160,7 @@ fn poisson_flows_wait_at_their_host_as_the_textbook_says() {
             let port = b.network.queue(b.port(flows.len(), flows.len() + 1), 0);
             let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
             let mut seen = Departures { port, at: vec![Vec::new(); flows.len()] };
-            Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking(&mut seen)).run_until(us(20_000_000));
+            Sim::<_, _, Full>::new(&b.network, &[config], 1, Looking::with(&mut seen)).run_until(us(20_000_000));
             seen.at
         };
         let (made, sent) = (departures(BitRate(1000 * GBPS.0)), departures(GBPS));

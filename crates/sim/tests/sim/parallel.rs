@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
 use crate::common::{cases, defaults, trial};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
@@ -10,9 +11,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 use penstock_sim::network::*;
 use penstock_sim::partition::Obstacle;
 use penstock_sim::probe::{FlowNow, QueueNow, SignalSeen};
-use penstock_sim::{
-    CombinedView, Full, Lean, Model, Outcome, Partition, Probe, RemoteFrames, Sim, View, longest_frame,
-};
+use penstock_sim::{CombinedView, Full, Lean, Model, Outcome, Partition, RemoteFrames, Sim, View, longest_frame};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -33,12 +32,12 @@ impl Witness {
     }
 }
 
-impl<S: Scheme> Probe<S> for Witness {
+impl<S: Scheme> Look<S> for Witness {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(37))
     }
 
-    fn sample(&mut self, now: Instant, view: &impl View<S>) {
+    fn sample(&mut self, now: Instant, view: &dyn View<S>) {
         let queues = (0..self.queues).map(|queue| view.queue(QueueId(queue))).collect();
         let flows = (0..self.flows).map(|flow| view.flow(FlowId(flow))).collect();
         self.samples.push((now, queues, flows));
@@ -71,27 +70,34 @@ struct Given {
 }
 
 fn whole<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], at: Times) -> Given {
-    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Witness::new(network));
+    let mut witness = Witness::new(network);
+    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Looking::with(&mut witness));
     sim.run_until(at.warm);
     sim.start_measuring();
     sim.open_window(7);
     sim.run_until(at.closes);
     let window = sim.close_window(7);
     sim.run_until(at.end);
-    let (outcome, Witness { samples, signals, .. }) = sim.finish();
+    let outcome = sim.finish().0;
+    let Witness { samples, signals, .. } = witness;
     Given { outcome, window, samples, signals }
 }
 
-type Parts<S, M> = Vec<Sim<S, Witness, M>>;
+type Parts<'a, S, M> = Vec<Sim<S, Looking<'a, S>, M>>;
 
-fn together<S: Scheme, M: Model>(parts: &Parts<S, M>, witness: &mut Witness) {
+fn together<S: Scheme, M: Model>(parts: &Parts<'_, S, M>, witness: &mut Witness) {
     let parts: Vec<_> = parts.iter().collect();
     let now = parts[0].now();
-    Probe::<S>::sample(witness, now, &CombinedView::new(&parts).expect("they are parts"));
+    Look::<S>::sample(witness, now, &CombinedView::new(&parts).expect("they are parts"));
 }
 
 /// Lets all parts come to `end`, one after the other, in windows of no more than the lookahead.
-fn run_parts<S: Scheme, M: Model>(parts: &mut Parts<S, M>, lookahead: Duration, end: Instant, witness: &mut Witness) {
+fn run_parts<S: Scheme, M: Model>(
+    parts: &mut Parts<'_, S, M>,
+    lookahead: Duration,
+    end: Instant,
+    witness: &mut Witness,
+) {
     while parts[0].now() < end {
         let window = (parts[0].now() + lookahead).min(end);
         loop {
@@ -113,8 +119,10 @@ fn run_parts<S: Scheme, M: Model>(parts: &mut Parts<S, M>, lookahead: Duration, 
 
 fn in_parts<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], partition: Partition, at: Times) -> Given {
     let partition = Arc::new(partition);
-    let part = |own| Sim::<S, _, M>::part(network, configs, 1, Witness::new(network), &partition, own);
-    let mut parts: Parts<S, M> = (0..partition.parts()).map(part).collect();
+    let mut own: Vec<_> = (0..partition.parts()).map(|_| Witness::new(network)).collect();
+    let looks = own.iter_mut().map(|witness| Looking::with(witness));
+    let part = |(own, look)| Sim::<S, _, M>::part(network, configs, 1, look, &partition, own);
+    let mut parts: Parts<'_, S, M> = (0..).zip(looks).map(part).collect();
     let mut witness = Witness::new(network);
     run_parts(&mut parts, partition.lookahead(), at.warm, &mut witness);
     for part in &mut parts {
@@ -126,8 +134,8 @@ fn in_parts<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], parti
     run_parts(&mut parts, partition.lookahead(), at.end, &mut witness);
     parts.iter_mut().for_each(Sim::settle);
     together(&parts, &mut witness);
-    let (outcome, probes) = Sim::finish_parts(parts);
-    let mut signals: Vec<_> = probes.into_iter().flat_map(|probe| probe.signals).collect();
+    let outcome = Sim::finish_parts(parts).0;
+    let mut signals: Vec<_> = own.into_iter().flat_map(|probe| probe.signals).collect();
     signals.sort_by_key(|&(now, over, ..)| (now, over));
     Given { outcome, window, samples: witness.samples, signals }
 }

@@ -1,12 +1,13 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
+use crate::common::look::Looking;
 use crate::common::random::random_network;
 use crate::common::{cases, lossless, pfc, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::pfc::{headroom, headroom_in_cells};
-use penstock_sim::{Full, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -18,9 +19,9 @@ fn ms(n: u64) -> Instant {
     Instant(n * 1_000_000_000)
 }
 
-fn sim(network: &Network) -> Sim<NoControl, NoProbe, Full> {
+fn sim(network: &Network) -> Sim<NoControl, Looking<'static, NoControl>, Full> {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    Sim::new(network, &vec![config; network.priorities.len()], 1, NoProbe)
+    Sim::new(network, &vec![config; network.priorities.len()], 1, Looking::away())
 }
 
 /// Runs in pieces that end at `cuts`, measured from `from` on.

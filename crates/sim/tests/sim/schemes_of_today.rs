@@ -1,15 +1,13 @@
 //! Published statements on schemes of today, in packets, each beside a run that must not show it.
 
+use crate::common::look::{Look, Looking};
 use crate::common::star;
-use penstock_schemes::mixed::Mixed;
-use penstock_schemes::nscc::Nscc;
-use penstock_schemes::swift::Swift;
+use penstock_schemes::mixed::{Mixed, Rp};
 use penstock_schemes::{
-    BitRate, Configuration, Duration, HEADER, Info, Instant, Octets, ReactionPoint, SCHEMES, Scheme, SchemeConfig,
-    Value,
+    BitRate, Duration, HEADER, Info, Instant, Octets, ReactionPoint, SCHEMES, Scheme, SchemeConfig, Value,
 };
 use penstock_sim::network::{Builder, FlowId, Marking, Network};
-use penstock_sim::{Full, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Sim, View};
 
 const US: Duration = Duration(1_000_000);
 
@@ -23,12 +21,7 @@ fn values(info: &Info, changes: &[(&str, Value)]) -> Vec<Value> {
     info.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect()
 }
 
-/// The configuration of a scheme whose variables are looked at: a separate engine is compiled for it.
-fn config<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
-    S::Config::from_values(&values(&S::INFO, changes)).expect("values are of their parameters' kinds")
-}
-
-/// The configuration of any other, for the one engine of all schemes.
+/// The configuration of a scheme, for the one engine of all schemes.
 fn of(scheme: &str, changes: &[(&str, Value)]) -> SchemeConfig {
     let info = SCHEMES.iter().find(|info| info.name == scheme).expect("a scheme");
     SchemeConfig::new(scheme, &values(info, changes)).expect("values are of their parameters' kinds")
@@ -40,31 +33,36 @@ struct Vars {
     rows: Vec<Vec<i64>>,
 }
 
-impl<S: Scheme> Probe<S> for Vars {
+impl Look<Mixed> for Vars {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(10))
     }
 
-    fn sample(&mut self, now: Instant, view: &impl View<S>) {
-        if now < self.from {
-            return;
+    fn sample(&mut self, now: Instant, view: &dyn View<Mixed>) {
+        fn row<S: Scheme>(point: &impl ReactionPoint<S>) -> Vec<i64> {
+            let mut row = vec![0; S::Rp::VARS.len()];
+            point.vars(&mut row);
+            row
         }
-        let mut row = vec![0; S::Rp::VARS.len()];
-        view.rp(FlowId(0)).expect("a reaction point").vars(&mut row);
-        self.rows.push(row);
+        if now >= self.from {
+            match view.rp(FlowId(0)).expect("a reaction point") {
+                Rp::Swift(point) => self.rows.push(row(point)),
+                Rp::Nscc(point) => self.rows.push(row(point)),
+                _ => {}
+            }
+        }
     }
 }
 
 /// Runs to `end`, measures from `warmup` on.
-fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: Instant) -> (Outcome, Vec<Vec<i64>>) {
-    let vars = Vars { from: warmup, rows: Vec::new() };
+fn run(network: &Network, config: SchemeConfig, warmup: Instant, end: Instant) -> (Outcome, Vec<Vec<i64>>) {
+    let mut vars = Vars { from: warmup, rows: Vec::new() };
     let configs: Vec<_> = network.priorities.iter().map(|_| config.clone()).collect();
-    let mut sim = Sim::<S, _, Full>::new(network, &configs, 1, vars);
+    let mut sim = Sim::<_, _, Full>::new(network, &configs, 1, Looking::with(&mut vars));
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);
-    let (outcome, vars) = sim.finish();
-    (outcome, vars.rows)
+    (sim.finish().0, vars.rows)
 }
 
 /// Jain's index of the flows' throughput: (Σx)² / (n Σx²).
@@ -93,8 +91,8 @@ fn swift_holds_the_delay_at_its_target() {
     let (network, queue) = incast(8, 10, 1500, 1_000_000);
     let mut delays = Vec::new();
     for base in [20, 60] {
-        let config = config::<Swift>(&[("base_delay_target", Value::Time(Duration::from_us(base)))]);
-        let (outcome, rows) = run::<Swift>(&network, config, ms(20), ms(60));
+        let config = of("swift", &[("base_delay_target", Value::Time(Duration::from_us(base)))]);
+        let (outcome, rows) = run(&network, config, ms(20), ms(60));
         let (delay, target) = (mean(&rows, 2), mean(&rows, 3));
         assert!((delay / target - 1.0).abs() < 0.1, "{delay} of {target}");
         assert!(outcome.queues[queue].utilization > 0.99 && outcome.totals.frames_dropped == 0);
@@ -110,8 +108,8 @@ fn swift_paces_below_one_frame() {
     let (network, queue) = incast(300, 10, 1500, 6_000_000);
     let mut queues = Vec::new();
     for min_fcwnd in [0.01, 1.0] {
-        let config = config::<Swift>(&[("min_fcwnd", Value::Real(min_fcwnd))]);
-        let (outcome, rows) = run::<Swift>(&network, config, ms(30), ms(60));
+        let config = of("swift", &[("min_fcwnd", Value::Real(min_fcwnd))]);
+        let (outcome, rows) = run(&network, config, ms(30), ms(60));
         let q = outcome.queues[queue];
         assert!(q.utilization > 0.999 && fairness(&outcome) > 0.95, "{q:?}");
         queues.push((q.mean_octets, mean(&rows, 0)));
@@ -134,7 +132,7 @@ fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
             ("eta", Value::Real(eta)),
             ("telemetry", Value::Choice(telemetry)),
         ];
-        let (outcome, _) = run::<Mixed>(&network, of("hpcc", &changes), ms(2), ms(8));
+        let (outcome, _) = run(&network, of("hpcc", &changes), ms(2), ms(8));
         assert!(fairness(&outcome) > 0.999 && outcome.totals.frames_dropped == 0);
         outcome.queues[queue]
     });
@@ -149,11 +147,11 @@ fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
 #[test]
 fn rocc_is_fair_at_once_without_loss() {
     let (network, queue) = incast(8, 10, 1500, 1_000_000);
-    let (outcome, _) = run::<Mixed>(&network, of("rocc", &[]), ms(5), ms(15));
+    let (outcome, _) = run(&network, of("rocc", &[]), ms(5), ms(15));
     let q = outcome.queues[queue];
     assert!(fairness(&outcome) > 0.9999 && outcome.totals.frames_dropped == 0, "{}", fairness(&outcome));
     assert!(q.utilization > 0.999 && (q.mean_octets / 37_500.0 - 1.0).abs() < 0.1, "{q:?}");
-    let (control, _) = run::<Mixed>(&network, of("qcn", &[]), ms(5), ms(15));
+    let (control, _) = run(&network, of("qcn", &[]), ms(5), ms(15));
     assert!(fairness(&control) < 0.999, "{}", fairness(&control));
 }
 
@@ -163,7 +161,7 @@ fn rocc_is_fair_at_once_without_loss() {
 fn dctcp_keeps_the_queue_near_k_and_its_sawtooth_grows_with_the_root() {
     let (network, queue) = incast(2, 10, 1500, 400_000);
     let seen = |k: u64| {
-        let (outcome, _) = run::<Mixed>(&network, of("dctcp", &[("k", Value::Octets(Octets(k)))]), ms(20), ms(60));
+        let (outcome, _) = run(&network, of("dctcp", &[("k", Value::Octets(Octets(k)))]), ms(20), ms(60));
         let q = outcome.queues[queue];
         assert!(q.utilization > 0.999, "{q:?}");
         (q.max_octets as f64 / 1500.0, q.std_octets / 1500.0, outcome.totals.frames_dropped)
@@ -192,7 +190,7 @@ fn timely_has_no_equilibrium_of_its_own_and_patched_it_has() {
         let mut network = network.clone();
         network.flows[1].start = Instant::ZERO + Duration::from_us(late);
         let changes = [("law", Value::Choice(law)), ("beta", Value::Real(beta))];
-        let (outcome, _) = run::<Mixed>(&network, of("timely", &changes), ms(100), ms(200));
+        let (outcome, _) = run(&network, of("timely", &changes), ms(100), ms(200));
         outcome.flows[1].throughput_bps / outcome.flows.iter().map(|flow| flow.throughput_bps).sum::<f64>()
     };
     let gradient = [0, 5_000].map(|late| share("gradient", 0.8, late));
@@ -208,7 +206,7 @@ fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     let mean = |n: usize, marking: &'static str| {
         let (network, queue) = incast(n, 10, 1500, 4_000_000);
         let config = of("dcqcn", &[("marking", Value::Choice(marking))]);
-        run::<Mixed>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+        run(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
     };
     let pi = [8, 32].map(|n| mean(n, "pi"));
     assert!(pi.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{pi:?}");
@@ -217,7 +215,7 @@ fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     let dctcp = [2, 8].map(|n| {
         let (network, queue) = incast(n, 10, 1500, 4_000_000);
         let config = of("dctcp", &[("marking", Value::Choice("pi"))]);
-        run::<Mixed>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+        run(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
     });
     assert!(dctcp.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{dctcp:?}");
 }
@@ -229,7 +227,7 @@ fn a_trimmed_frame_has_come_to_its_queue() {
     let seen = |trims: bool| {
         let (mut network, _) = incast(16, 10, 1500, 40_000);
         network.trimmed = if trims { vec![0] } else { Vec::new() };
-        let totals = run::<Mixed>(&network, of("qcn", &[]), ms(0), ms(2)).0.totals;
+        let totals = run(&network, of("qcn", &[]), ms(0), ms(2)).0.totals;
         assert_eq!(totals.frames_trimmed, if trims { totals.frames_dropped } else { 0 });
         assert!(totals.frames_dropped > 1_000 && totals.signals_sent > 100 && totals.cuts > 100, "{totals:?}");
         (totals.frames_sent, totals.signals_sent, totals.cuts)
@@ -261,7 +259,7 @@ fn a_controller_goes_by_the_length_that_marks() {
             ("pi_b", Value::Real(0.0)),
         ];
         // The other flow's frames have all come before an interval has passed, and none is marked.
-        let (outcome, _) = run::<Mixed>(&b.network, of("dcqcn", &changes), Instant::ZERO, ms(10));
+        let (outcome, _) = run(&b.network, of("dcqcn", &changes), Instant::ZERO, ms(10));
         assert_eq!(outcome.totals.frames_marked, marked);
     }
 }
@@ -291,9 +289,9 @@ fn two_distances() -> (Network, usize) {
 fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
     let (network, queue) = two_distances();
     let near = |hops| of("annulus", &[("q_eq", Value::Octets(Octets(33_000))), ("near_hops", Value::Count(hops))]);
-    let (annulus, _) = run::<Mixed>(&network, near(1), ms(20), ms(100));
-    let (dctcp, _) = run::<Mixed>(&network, of("dctcp", &[]), ms(20), ms(100));
-    let (silent, _) = run::<Mixed>(&network, near(0), ms(20), ms(100));
+    let (annulus, _) = run(&network, near(1), ms(20), ms(100));
+    let (dctcp, _) = run(&network, of("dctcp", &[]), ms(20), ms(100));
+    let (silent, _) = run(&network, near(0), ms(20), ms(100));
     let far = |outcome: &Outcome| outcome.flows[..4].iter().map(|flow| flow.throughput_bps).sum::<f64>();
     let [with, without] = [&annulus, &dctcp].map(|outcome| outcome.queues[queue]);
     assert!(with.mean_octets < 0.25 * without.mean_octets && with.utilization > 0.95, "{with:?}, {without:?}");
@@ -318,8 +316,8 @@ fn nscc_comes_down_to_what_arrives() {
             ("k_max", Value::Octets(Octets(70_000))),
             ("trimming", Value::Switch(trimming)),
         ];
-        let (early, _) = run::<Mixed>(&network, of("nscc", &changes), ms(0), ms(1));
-        let (late, _) = run::<Mixed>(&network, of("nscc", &changes), ms(5), ms(15));
+        let (early, _) = run(&network, of("nscc", &changes), ms(0), ms(1));
+        let (late, _) = run(&network, of("nscc", &changes), ms(5), ms(15));
         let lost = late.totals.frames_dropped - early.totals.frames_dropped;
         assert!(late.queues[queue].utilization > 0.99 && lost < 10, "{n} {trimming}: {lost} lost late");
         (fairness(&late), late.queues[queue].mean_octets)
@@ -341,7 +339,7 @@ fn a_source_knows_the_round_trip_of_its_way() {
     b.link(3, 1, BitRate::from_gbps(25), Duration(300_000), Octets(1_000_000));
     let flow = b.flow(&[0, 2, 3, 1]);
     (flow.frame, flow.size) = (1500, Some(Octets(1500)));
-    let (outcome, vars) = run::<Nscc>(&b.network, config::<Nscc>(&[]), Instant::ZERO, ms(1));
+    let (outcome, vars) = run(&b.network, of("nscc", &[]), Instant::ZERO, ms(1));
     assert_eq!(outcome.totals.acks_delivered, 1);
     let expected = b.network.round_trip(FlowId(0), HEADER).expect("it has a path");
     // 1500 octets at 100, 40 and 25 Gb/s, 64 back, and 8.3 us each way.

@@ -1,5 +1,6 @@
 //! Flows that share a reaction point, each with its own regulator; and a stopped queue as schemes see it.
 
+use crate::common::look::{Look, Looking};
 use crate::common::lossless;
 use penstock_schemes::none::{Config, NoControl, Silent};
 use penstock_schemes::{
@@ -7,7 +8,7 @@ use penstock_schemes::{
     Place, Queue, ReactionPoint, Release, Scheme, SchemeConfig,
 };
 use penstock_sim::network::*;
-use penstock_sim::{Full, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Sim, View};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const ROOMY: Octets = Octets(10_000_000);
@@ -109,21 +110,21 @@ impl ReactionPoint<Regulated> for Rp {
     }
 }
 
-fn run(network: &Network, until: Instant, probe: Last) -> (Outcome, Last) {
+fn run(network: &Network, until: Instant, mut last: Last) -> (Outcome, Last) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<Regulated, _, Full>::new(network, &[config], 1, probe);
+    let mut sim = Sim::<Regulated, _, Full>::new(network, &[config], 1, Looking::with(&mut last));
     sim.run_until(until);
-    sim.finish()
+    (sim.finish().0, last)
 }
 
 /// Keeps the last value of the congestion point's variable at a queue.
 struct Last(QueueId, i64);
 
-impl Probe<Regulated> for Last {
+impl Look<Regulated> for Last {
     fn interval(&self) -> Option<Duration> {
         Some(Duration::from_us(10))
     }
-    fn sample(&mut self, _: Instant, view: &impl View<Regulated>) {
+    fn sample(&mut self, _: Instant, view: &dyn View<Regulated>) {
         let mut row = [0];
         if let Some(point) = view.cp(self.0) {
             point.vars(&mut row);

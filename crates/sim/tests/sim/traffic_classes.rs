@@ -40,7 +40,7 @@ fn run(network: &Network, captured: Vec<PortId>, cuts: &[Duration]) -> (Outcome,
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let configs = vec![config; network.priorities.len()];
     let mut starts = Starts(captured, Vec::new());
-    let mut sim = Sim::<_, _, Full>::new(network, &configs, 1, Looking(&mut starts));
+    let mut sim = Sim::<_, _, Full>::new(network, &configs, 1, Looking::with(&mut starts));
     cuts.iter().for_each(|&cut| sim.run_until(Instant::ZERO + cut));
     (sim.finish().0, starts)
 }

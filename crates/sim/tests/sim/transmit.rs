@@ -1,12 +1,13 @@
 //! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
+use crate::common::look::Looking;
 use crate::common::{defaults, star};
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
-use penstock_sim::{Lean, NoProbe, Outcome, Sim, longest_frame};
+use penstock_sim::{Lean, Outcome, Sim, longest_frame};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -34,7 +35,7 @@ fn host(flows: usize, transmit: Transmit, size: Option<u64>) -> Builder {
 }
 
 fn run(network: &Network, end: Instant) -> Outcome {
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::away());
     sim.run_until(end);
     sim.finish().0
 }
@@ -113,14 +114,14 @@ proptest! {
         b.network.until_complete = true;
         let end = Instant(100_000_000_000_000);
         let config = defaults("qcn", &b.network);
-        let mut whole = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, NoProbe);
+        let mut whole = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::away());
         whole.run_until(end);
         let whole = whole.finish().0;
         prop_assert!(whole.flows.iter().all(|flow| flow.completed.is_some()));
         if !drops {
             prop_assert!(whole.flows.iter().all(|flow| flow.retransmissions == 0));
         }
-        let mut sliced = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, NoProbe);
+        let mut sliced = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::away());
         while !sliced.run_slice(end, slice) {}
         prop_assert_eq!(sliced.finish().0, whole);
     }

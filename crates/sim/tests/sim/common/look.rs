@@ -1,15 +1,16 @@
-//! Observers of which each test has its own: behind a pointer, so that the engine is compiled once for all of them.
+//! The observer of all tests: behind a pointer, so that the engine is compiled once for all of them.
 
 use penstock_schemes::{Duration, Instant, Octets, Scheme};
 use penstock_sim::network::{FlowId, PortId, QueueId};
-use penstock_sim::probe::{FrameSeen, Probe, QueueNow, View};
+use penstock_sim::probe::{FrameSeen, Probe, SignalSeen, View};
 
 /// What an observer sees: [`Probe`], as far as these tests look.
 pub(crate) trait Look<S: Scheme> {
     fn interval(&self) -> Option<Duration> {
         None
     }
-    fn sample(&mut self, _now: Instant, _queue: &dyn Fn(QueueId) -> QueueNow) {}
+    fn sample(&mut self, _now: Instant, _view: &dyn View<S>) {}
+    fn signal(&mut self, _now: Instant, _seen: &SignalSeen<'_, S>) {}
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId) {}
     fn captured_ports(&self) -> &[PortId] {
         &[]
@@ -17,29 +18,55 @@ pub(crate) trait Look<S: Scheme> {
     fn frame(&mut self, _seen: &FrameSeen<'_, S>) {}
 }
 
-/// The observer of a run; what it has seen stays with its owner.
-pub(crate) struct Looking<'a, S>(pub(crate) &'a mut dyn Look<S>);
+/// The observer of a run, or none; what it has seen stays with its owner.
+pub(crate) struct Looking<'a, S>(Option<&'a mut dyn Look<S>>);
+
+impl<'a, S: Scheme> Looking<'a, S> {
+    pub(crate) fn with(look: &'a mut dyn Look<S>) -> Self {
+        Self(Some(look))
+    }
+
+    pub(crate) fn away() -> Self {
+        Self(None)
+    }
+}
 
 impl<S: Scheme> Probe<S> for Looking<'_, S> {
     const ARRIVALS: bool = true;
 
+    fn sees_arrivals(&self) -> bool {
+        self.0.is_some()
+    }
+
     fn interval(&self) -> Option<Duration> {
-        self.0.interval()
+        self.0.as_ref()?.interval()
     }
 
     fn sample(&mut self, now: Instant, view: &impl View<S>) {
-        self.0.sample(now, &|queue| view.queue(queue));
+        if let Some(look) = &mut self.0 {
+            look.sample(now, view);
+        }
+    }
+
+    fn signal(&mut self, now: Instant, seen: &SignalSeen<'_, S>) {
+        if let Some(look) = &mut self.0 {
+            look.signal(now, seen);
+        }
     }
 
     fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, _: Octets, _: bool) {
-        self.0.arrival(now, queue, flow);
+        if let Some(look) = &mut self.0 {
+            look.arrival(now, queue, flow);
+        }
     }
 
     fn captured_ports(&self) -> &[PortId] {
-        self.0.captured_ports()
+        self.0.as_ref().map_or(&[], |look| look.captured_ports())
     }
 
     fn frame(&mut self, seen: &FrameSeen<'_, S>) {
-        self.0.frame(seen);
+        if let Some(look) = &mut self.0 {
+            look.frame(seen);
+        }
     }
 }

@@ -7,9 +7,10 @@
 
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig};
-use penstock_sim::{Full, NoProbe, Sim};
+use penstock_sim::{Full, Sim};
 
 use super::ms;
+use crate::common::look::Looking;
 use crate::common::star;
 
 fn profile(name: &str) -> SchemeConfig {
@@ -32,7 +33,7 @@ fn queue(name: &str, n: usize, mbps: u64, octets: u16, [from, to]: [u64; 2]) -> 
     let configs = vec![profile(name); b.network.priorities.len()];
     let seeds = 1..=4;
     let run = |seed| {
-        let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, seed, NoProbe);
+        let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, seed, Looking::away());
         sim.run_until(ms(from));
         sim.start_measuring();
         sim.run_until(ms(to));

@@ -9,8 +9,9 @@ mod sawtooth;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::network::Network;
-use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, Outcome, Sim};
 
+use crate::common::look::Looking;
 use crate::common::suited;
 
 /// Runs to `end` with one scheme, and measures from `warmup` on.
@@ -18,13 +19,13 @@ fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) 
     let configs = vec![config.clone(); network.priorities.len()];
     let network = suited(network, &configs);
     if network.needs_flow_control() {
-        measured(Sim::<Mixed, _, Full>::new(&network, &configs, 1, NoProbe), warmup, end)
+        measured(Sim::<Mixed, _, Full>::new(&network, &configs, 1, Looking::away()), warmup, end)
     } else {
-        measured(Sim::<Mixed, _, Lean>::new(&network, &configs, 1, NoProbe), warmup, end)
+        measured(Sim::<Mixed, _, Lean>::new(&network, &configs, 1, Looking::away()), warmup, end)
     }
 }
 
-fn measured<M: Model>(mut sim: Sim<Mixed, NoProbe, M>, warmup: Instant, end: Instant) -> Outcome {
+fn measured<M: Model>(mut sim: Sim<Mixed, Looking<'static, Mixed>, M>, warmup: Instant, end: Instant) -> Outcome {
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);

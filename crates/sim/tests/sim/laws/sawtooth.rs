@@ -22,10 +22,11 @@
 //! for N = 10 and K = 40 or 100, and 1.3 times for N = 40 and K = 40. The paper's figure 12 has 40 sources less in step than the law
 //! supposes.
 
+use crate::common::look::{Look, Looking};
 use penstock_schemes::mixed::Mixed;
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Value};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Value};
 use penstock_sim::network::{Network, QueueId};
-use penstock_sim::{Lean, Probe, Sim, View};
+use penstock_sim::{Lean, Sim, View};
 
 use super::{configured, ms};
 use crate::common::star;
@@ -67,12 +68,12 @@ struct Lengths {
 
 const STEP: Duration = Duration::from_us(2);
 
-impl<S: Scheme> Probe<S> for Lengths {
+impl Look<Mixed> for Lengths {
     fn interval(&self) -> Option<Duration> {
         Some(STEP)
     }
 
-    fn sample(&mut self, now: Instant, view: &impl View<S>) {
+    fn sample(&mut self, now: Instant, view: &dyn View<Mixed>) {
         if now >= self.from {
             self.segments.push(view.queue(self.queue).len.0 as f64 / SEGMENT as f64);
         }
@@ -105,15 +106,15 @@ fn lengths(n: usize, k: u64) -> Vec<f64> {
     for (i, flow) in b.network.flows.iter_mut().enumerate() {
         flow.start.0 = 13_000_000 * i as u64;
     }
-    let probe = Lengths { queue: b.network.queue(b.port(n + 1, n), 0), from: ms(40), segments: Vec::new() };
+    let mut seen = Lengths { queue: b.network.queue(b.port(n + 1, n), 0), from: ms(40), segments: Vec::new() };
     let config = configured("dctcp", &[("k", Value::Octets(Octets(k * SEGMENT)))]);
     let network: &Network = &b.network;
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<Mixed, _, Lean>::new(network, &configs, 1, probe);
+    let mut sim = Sim::<Mixed, _, Lean>::new(network, &configs, 1, Looking::with(&mut seen));
     sim.run_until(ms(100));
-    let (outcome, probe) = sim.finish();
+    let outcome = sim.finish().0;
     assert_eq!(outcome.totals.frames_dropped, 0);
-    probe.segments
+    seen.segments
 }
 
 #[test]
