@@ -105,14 +105,29 @@ class Mutant:
 
 def main(arguments: list[str]) -> int:
     """Test the mutants of the cores that are named, or of all; return 0 if none survives."""
-    every = {path.parent: tomllib.loads(path.read_text()).get("mutation") for path in sorted(RTL.glob("*/core.toml"))}
-    plans = {folder: plan for folder, plan in every.items() if plan}
     named = wanted("mutate", arguments)
     wrong = 0
-    for folder, plan in plans.items():
+    for folder, plan in _plans().items():
         if folder.name in named:
             wrong += _core(folder, plan, quick="--quick" in arguments)
     return int(wrong > 0)
+
+
+def _plans() -> dict[Path, dict[str, Any]]:
+    every = {path.parent: tomllib.loads(path.read_text()).get("mutation") for path in sorted(RTL.glob("*/core.toml"))}
+    return {folder: plan for folder, plan in every.items() if plan}
+
+
+def stale() -> list[str]:
+    """Return a message for each entry of a core.toml that names a line that its sources do not have."""
+    said = []
+    for folder, plan in _plans().items():
+        lines = {_words(line) for source in plan["sources"] for line in text_of(folder / source).splitlines()}
+        named = {line for each in plan.get("equivalent", []) + plan.get("proved", []) for line, _ in _named(each)}
+        said += [
+            f"{folder.name}/core.toml: [mutation]: no source has this line: {line}" for line in sorted(named - lines)
+        ]
+    return said
 
 
 def _words(line: str) -> str:

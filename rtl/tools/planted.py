@@ -44,7 +44,7 @@ class Bug:
 def main(arguments: list[str]) -> int:
     """Plant the bugs of the cores that are named, or all; return 0 if few enough stay and the page has the table."""
     named = wanted("planted", arguments)
-    bugs = [bug_of(entry) for entry in tomllib.loads(BUGS.read_text())["bug"]]
+    bugs = all_bugs()
     found = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for core in sorted({bug.core for bug in bugs} & named):
         for bug, caught in _caught([bug for bug in bugs if bug.core == core]):
@@ -63,6 +63,11 @@ def main(arguments: list[str]) -> int:
     if stale:
         print(f"{PAGE.relative_to(RTL.parent)}: the table is another one; CORES=--write renews it")
     return int(len(missed) > len(tried) * _MISSED or stale)
+
+
+def all_bugs() -> list[Bug]:
+    """Return those of planted.toml; ends with a message if a source does not have the text of one once."""
+    return [bug_of(entry) for entry in tomllib.loads(BUGS.read_text())["bug"]]
 
 
 def bug_of(entry: dict[str, Any]) -> Bug:
