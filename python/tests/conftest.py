@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # A job of a shell's background begins with Ctrl-C ignored, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# As in commands, and before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 NEEDED = "PENSTOCK_NEEDS_NAMESPACES"
 """The environment variable that makes a failure of each test that would be skipped, since no namespaces can be made."""
 
