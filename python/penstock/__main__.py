@@ -20,7 +20,7 @@ def main() -> "NoReturn":
     gc.set_threshold(200_000, 10, 10)
     # Commands write files: a back end of notebooks or windows is of no use to them, and may not be there.
     os.environ["MPLBACKEND"] = "agg"
-    # Matrices of theory have a hundred rows: threads wait for each other, beside other work forty times as long as for one.
+    # Matrices of theory have a hundred rows: threads wait for each other, beside other work forty times as long as one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from penstock import terminal
 
