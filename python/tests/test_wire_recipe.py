@@ -44,7 +44,7 @@ def test_a_format_is_a_module_and_a_line(tmp_path: Path) -> None:
     text = (tmp_path / list_file).read_text(encoding="utf-8")
     (tmp_path / list_file).write_text(text.replace(line, line + line.replace("fair_rate", "report")), encoding="utf-8")
 
-    # Apart from that of test_recipes.py: cargo knows a crate by its place in its workspace, and would take one for the other.
+    # Apart from that of test_recipes.py: cargo would take the crates of one copy for those of the other.
     target = ROOT / ".build/recipes/wire"
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "PYTHONPATH": str(tmp_path / "python")}
 
