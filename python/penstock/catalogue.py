@@ -36,7 +36,12 @@ def scenarios() -> list[str]:
 
 def schemes() -> list[Scheme]:
     """Return every scheme, in the order of the registry."""
-    return list(_by_name().values())
+    return cast(list[Scheme], json.loads(_core.schemes()))
+
+
+def scheme_names() -> list[str]:
+    """Return the names of :func:`schemes`."""
+    return list(_by_name())
 
 
 def is_location(name: str) -> bool:
@@ -73,12 +78,7 @@ def about(name: str) -> Scheme:
 
 @cache
 def _by_name() -> dict[str, Scheme]:
-    return {entry["name"]: entry for entry in cast(list[Scheme], json.loads(_core.schemes()))}
-
-
-@cache
-def _keys() -> list[Key]:
-    return cast(list[Key], json.loads(_core.reference()))
+    return {entry["name"]: entry for entry in schemes()}
 
 
 def schema(section: str | None = None) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def keys(section: str | None = None) -> list[Key]:
     Raises:
         ArgumentError: there is no such section.
     """
-    known = _keys()
+    known = cast(list[Key], json.loads(_core.reference()))
     if section is None:
-        return list(known)
+        return known
     names = {key["section"]: key["section"].strip("[]") or "scenario" for key in known}
     word = section.strip("[]")
     chosen = [full for full, name in names.items() if name == word]

@@ -3,7 +3,7 @@
 import textwrap
 from itertools import groupby
 
-from penstock.catalogue import keys, schemes
+from penstock.catalogue import keys, scheme_names
 from penstock.declared import Key
 from penstock.errors import ArgumentError, nearest
 
@@ -52,7 +52,7 @@ def template(scheme: str, topology: str) -> str:
     Raises:
         ArgumentError: there is no such scheme, or no such topology.
     """
-    known = [about["name"] for about in schemes()]
+    known = scheme_names()
     if scheme not in known:
         hint = nearest(scheme, known, f"the schemes are {', '.join(known)}", cutoff=0.3)
         raise ArgumentError(f'scheme="{scheme}": unknown scheme', hint)

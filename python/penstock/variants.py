@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock._core import ScenarioError
-from penstock.catalogue import is_location, schemes
+from penstock.catalogue import is_location, scheme_names
 from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
 from penstock.scheme_class import Scheme, located
@@ -44,7 +44,7 @@ class Variant:
             raise ArgumentError(
                 f"invalid variant name {self.name!r}", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
-        known = [about["name"] for about in schemes()]
+        known = scheme_names()
         chosen = self.chosen
         if chosen is not None and chosen not in known and not is_location(chosen):
             hint = nearest(chosen, known, f"the schemes are {', '.join(known)}")

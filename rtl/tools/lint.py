@@ -68,8 +68,9 @@ def main() -> int:
     wrong += sum(_narrow(build) for build in builds if build.name in _NARROW)
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     # `make mutate` and `make planted` take hours: here it is seen that their lists are of these sources.
-    print(*(said := stale()), sep="\n", end="\n" * bool(said))
-    wrong += len(said)
+    for said in stale():
+        print(said)
+        wrong += 1
     all_bugs()
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
     return int(wrong != 0)

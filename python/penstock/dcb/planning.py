@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from penstock._core import dcb_fit, dcb_negotiate, dcb_read, dcb_show, write_quantity
-from penstock.catalogue import schemes
+from penstock.catalogue import about
 from penstock.dcb.objects import Object, members, table
 from penstock.declared import AssignedScheme, Outline
 from penstock.errors import ArgumentError, nearest
@@ -226,7 +226,7 @@ def _points(entry: AssignedScheme, outline: Outline, apart: list[str]) -> Planne
     kinds = {node["name"]: node["kind"] for node in outline["nodes"]}
     inside = [link for link in outline["links"] if link["node"] not in apart]
     hosts = [link["name"] for link in inside if kinds[link["node"]] == "host"]
-    units = {parameter["name"]: parameter["unit"] for parameter in _about(entry["name"])["parameters"]}
+    units = {parameter["name"]: parameter["unit"] for parameter in about(entry["name"])["parameters"]}
     reaction = [_setting(known, entry["parameters"], units) for known in _RP.objects]
     return PlannedPoints(
         priority=entry["priority"],
@@ -276,7 +276,7 @@ def _written(value: float | str | bool, unit: str) -> str:
 def _without_object(entry: AssignedScheme) -> dict[str, str]:
     held = {known.parameter for known in (*_CP.objects, *_RP.objects)}
     found = {}
-    for parameter in _about(entry["name"])["parameters"]:
+    for parameter in about(entry["name"])["parameters"]:
         value = entry["parameters"].get(parameter["name"])
         if parameter["name"] not in held and value is not None and value != parameter["default"]:
             found[parameter["name"]] = _written(value, parameter["unit"])
@@ -305,11 +305,6 @@ def _argument(setting: Setting) -> str:
     return text.replace(" ", "")
 
 
-def _about(name: str) -> Any:
-    (found,) = (about for about in schemes() if about["name"] == name)
-    return found
-
-
 def _default(of: str, key: str) -> str:
     (found,) = (known for known in table(of).objects if known.key == key)
     return found.default or ""
@@ -317,7 +312,7 @@ def _default(of: str, key: str) -> str:
 
 def _notes(assigned: list[AssignedScheme], priorities: list[int]) -> list[str]:
     notes = []
-    variants = sorted({entry["name"] for entry in assigned if "802.1Qau" not in _about(entry["name"])["source"]})
+    variants = sorted({entry["name"] for entry in assigned if "802.1Qau" not in about(entry["name"])["source"]})
     if variants:
         notes.append(f"{', '.join(variants)}: devices of 802.1Qau run QCN, without what this scheme changes in it")
     if any(entry["parameters"].get("sampling") != "table" for entry in assigned):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock import _core
-from penstock.catalogue import FIELDS, keys, schemes
+from penstock.catalogue import FIELDS, about, keys
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
 from penstock.theory.linear_stability import Array
@@ -178,10 +178,8 @@ def meaning(key: str, scheme: str) -> tuple[str, str]:
     Raises:
         UnsuitedScenarioError: it names no number.
     """
-    (about,) = (entry for entry in schemes() if entry["name"] == scheme)
-    units = {
-        parameter["name"]: parameter["unit"] for parameter in about["parameters"] if parameter["minimum"] is not None
-    }
+    parameters = about(scheme)["parameters"]
+    units = {parameter["name"]: parameter["unit"] for parameter in parameters if parameter["minimum"] is not None}
     bare = key.removeprefix(f"schemes.{scheme}.")
     short = {name.removesuffix("_bps").removesuffix("_octets").removesuffix("_s"): name for name in FIELDS}
     if bare in units:

@@ -1,9 +1,8 @@
 //! A run allocates memory while it is laid out and while it warms up. After that neither frames nor signals, probes,
 //! acknowledgements or pause frames make it allocate.
 
-use crate::common::look::Looking;
 use crate::common::trial::{Config, PLAIN, Trial};
-use crate::common::{defaults, lossless, star, suited};
+use crate::common::{Looking, defaults, lossless, star, suited};
 use allocation_counter::measure;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::*;
@@ -31,7 +30,7 @@ fn incast(pfc: bool) -> Network {
 
 /// The outcome at `end` of a run that has warmed up until `warm`, and how often it has allocated in between.
 fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], warm: Instant, end: Instant) -> (Outcome, u64) {
-    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Looking::away());
+    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Looking::none());
     sim.run_until(warm);
     sim.open_window(0);
     let counted = measure(|| sim.run_until(end));
@@ -91,7 +90,7 @@ fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
 fn the_start_of_a_run_allocates() {
     let (network, config) = (incast(false), none::Config {});
     let mut sim = None;
-    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, Lean>::new(&network, &[config], 1, Looking::away())));
+    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, Lean>::new(&network, &[config], 1, Looking::none())));
     let mut sim = sim.expect("it was made");
     let warm_up = measure(|| sim.run_until(ms(1)));
     assert!(layout.count_total > 50 && warm_up.count_total > 0, "{layout:?} {warm_up:?}");

@@ -1,8 +1,7 @@
 //! Sums at the limits of times, rates and sizes, and slices of bounded work in every network.
 
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, defaults, star};
+use crate::common::{Look, Looking, cases, defaults, star};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
@@ -19,7 +18,7 @@ fn none() -> Config {
 }
 
 fn sim(network: &Network) -> Sim<NoControl, Looking<'static, NoControl>, Lean> {
-    Sim::new(network, &[none()], 1, Looking::away())
+    Sim::new(network, &[none()], 1, Looking::none())
 }
 
 fn outcome(network: &Network, until: Instant) -> Outcome {
@@ -164,7 +163,7 @@ fn many_flows_are_laid_out_in_time_that_grows_with_their_number() {
 }
 
 fn sliced(network: &Network, works: &[u64]) -> Outcome {
-    let mut sim = Sim::<Mixed, _, Full>::new(network, &defaults("qcn", network), 1, Looking::away());
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &defaults("qcn", network), 1, Looking::none());
     let mut works = works.iter().cycle();
     while !sim.run_slice(Instant(5_000_000_000), *works.next().expect("a cycle")) {}
     sim.finish().0

@@ -1,9 +1,8 @@
 //! Acknowledgements, windows, verdicts, tags and signals to the previous hop, against numbers computed by hand, with a scheme
 //! that has no other purpose.
 
-use crate::common::look::{Look, Looking};
-use crate::common::star;
 use crate::common::trial::{Config, PLAIN, Trial};
+use crate::common::{Look, Looking, star};
 use penstock_schemes::*;
 use penstock_sim::network::*;
 use penstock_sim::{Full, Outcome, Sim, View};

@@ -1,7 +1,6 @@
 //! Deadlocks of priority flow control are found and named, and the watchdog ends them.
 
-use crate::common::look::Looking;
-use crate::common::{cases, lossless};
+use crate::common::{Looking, cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -24,7 +23,7 @@ fn ms(n: u64) -> Instant {
 
 fn run(network: &Network, cuts: &[Instant]) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::none());
     cuts.iter().for_each(|&cut| sim.run_until(cut));
     sim.finish().0
 }

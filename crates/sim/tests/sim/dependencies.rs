@@ -1,7 +1,6 @@
 //! Flows that begin when others have ended, and runs that end with their flows: times computed by hand.
 
-use crate::common::look::Looking;
-use crate::common::star;
+use crate::common::{Looking, star};
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
@@ -34,7 +33,7 @@ fn follow(b: &mut Builder, flow: u32, after: &[u32], delay: Duration) {
 }
 
 fn run(network: &Network, end: Instant, slice: Option<u64>) -> (Outcome, Instant) {
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::none());
     match slice {
         None => sim.run_until(end),
         Some(work) => while !sim.run_slice(end, work) {},

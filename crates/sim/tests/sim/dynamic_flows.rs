@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::look::Looking;
-use crate::common::{cases, defaults, pfc};
+use crate::common::{Looking, cases, defaults, pfc};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
@@ -161,7 +160,7 @@ struct How {
 /// The outcome, and the places that were there for flows of processes.
 fn run(scheme: &str, network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
     let configs = defaults(scheme, network);
-    let mut sim = Sim::<Mixed, _, Full>::new(network, &configs, 1, Looking::away());
+    let mut sim = Sim::<Mixed, _, Full>::new(network, &configs, 1, Looking::none());
     if let Some(arrivals) = arrivals {
         sim.feed(Box::new(arrivals.into_iter()));
     }
@@ -185,7 +184,7 @@ fn run_in_parts(scheme: &str, network: &Network, arrivals: &[Arrival], of_node: 
     let partition = Arc::new(Partition::by_node(network, 3, of_node).expect("it can be cut"));
     let configs = defaults(scheme, network);
     let part = |own| {
-        let mut part = Sim::<Mixed, _, Full>::part(network, &configs, 1, Looking::away(), &partition, own);
+        let mut part = Sim::<Mixed, _, Full>::part(network, &configs, 1, Looking::none(), &partition, own);
         part.feed(Box::new(Vec::from(arrivals).into_iter()));
         part
     };

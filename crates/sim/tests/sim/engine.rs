@@ -1,8 +1,7 @@
 //! The engine against numbers computed by hand, and conservation over random networks.
 
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, star};
+use crate::common::{Look, Looking, cases, star};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
@@ -20,7 +19,7 @@ fn us(n: u64) -> Instant {
 
 fn run<S: Scheme>(network: &Network, config: &S::Config, until: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<S, _, Lean>::new(network, &configs, 1, Looking::away());
+    let mut sim = Sim::<S, _, Lean>::new(network, &configs, 1, Looking::none());
     sim.run_until(until);
     sim.finish().0
 }
@@ -67,7 +66,7 @@ fn switches_have_clocks_of_their_own() {
     let mut outcome = |own_clocks, seed| {
         b.network.own_clocks = own_clocks;
         let mut sim =
-            Sim::<Mixed, _, Lean>::new(&b.network, &[SchemeConfig::Fecn(config.clone())], seed, Looking::away());
+            Sim::<Mixed, _, Lean>::new(&b.network, &[SchemeConfig::Fecn(config.clone())], seed, Looking::none());
         sim.run_until(us(20_000));
         sim.finish().0
     };
@@ -129,7 +128,7 @@ fn measuring_begins_after_the_warm_up() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::none());
     sim.run_until(us(20));
     sim.start_measuring();
     sim.run_until(us(120));
@@ -167,7 +166,7 @@ fn windows_have_statistics_and_counts_of_their_own() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Looking::none());
     sim.start_measuring();
     sim.run_until(us(20));
     sim.open_window(7);
@@ -508,7 +507,7 @@ fn runs_repeat_and_seeds_differ() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let outcome = |seed, steps: u64| {
-        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, Looking::away());
+        let mut sim = Sim::<Mixed, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, Looking::none());
         for step in 1..=steps {
             sim.run_until(Instant(50_000_000_000 / steps * step));
         }
@@ -559,11 +558,11 @@ proptest! {
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
         let whole = run::<Mixed>(&network, &config, us(5000));
-        let mut sim = Sim::<Mixed, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, Looking::away());
+        let mut sim = Sim::<Mixed, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, Looking::none());
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);
-        let mut full = Sim::<Mixed, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, Looking::away());
+        let mut full = Sim::<Mixed, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, Looking::none());
         full.run_until(us(5000));
         prop_assert_eq!(&whole, &full.finish().0, "the engine with flow control, in a network without");
         let t = whole.totals;

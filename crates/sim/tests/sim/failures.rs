@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::look::Looking;
-use crate::common::lossless;
+use crate::common::{Looking, lossless};
 use penstock_endpoint::transport::{Transport, selective};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
@@ -19,7 +18,7 @@ fn us(n: u64) -> Instant {
 
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::none());
     sim.run_until(until);
     sim.finish().0
 }
@@ -30,7 +29,7 @@ fn run_in_parts(network: &Network, until: Instant) -> Outcome {
     let nodes = network.nodes.len();
     let partition = Arc::new(Partition::by_node(network, nodes, (0..nodes as u32).collect()).expect("it can be cut"));
     let part = |own| {
-        Sim::<NoControl, _, Full>::part(network, std::slice::from_ref(&config), 1, Looking::away(), &partition, own)
+        Sim::<NoControl, _, Full>::part(network, std::slice::from_ref(&config), 1, Looking::none(), &partition, own)
     };
     let mut parts: Vec<_> = (0..nodes).map(part).collect();
     let mut now = Instant::ZERO;

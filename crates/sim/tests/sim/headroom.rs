@@ -1,8 +1,7 @@
 //! Headroom in cells, by attack: a source that sends the frames which take most memory, against the longest wait of the pause frame. With
 //! the memory that is computed nothing is lost; with a cell less something is.
 
-use crate::common::look::Looking;
-use crate::common::{lossless, respond};
+use crate::common::{Looking, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -15,7 +14,7 @@ const OVERHEAD: u16 = 20;
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::none());
     sim.run_until(until);
     sim.finish().0
 }

@@ -1,8 +1,7 @@
 //! Priority flow control over random incasts: with the computed headroom nothing is lost, without it something is.
 
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, defaults, pfc};
+use crate::common::{Look, Looking, cases, defaults, pfc};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
@@ -33,7 +32,7 @@ fn sim<'a>(network: &Network, probe: Looking<'a, Mixed>) -> Sim<Mixed, Looking<'
 
 /// Runs in pieces that end at `cuts`, in order.
 fn run(network: &Network, cuts: &[u64]) -> Outcome {
-    let mut sim = sim(network, Looking::away());
+    let mut sim = sim(network, Looking::none());
     for &cut in cuts {
         sim.run_until(Instant(cut));
     }

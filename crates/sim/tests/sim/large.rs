@@ -1,8 +1,7 @@
 //! Large networks, whose runs ask for memory in advance.
 
-use crate::common::defaults;
-use crate::common::look::Looking;
 use crate::common::random::random_network;
+use crate::common::{Looking, defaults};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::Network;
@@ -10,7 +9,7 @@ use penstock_sim::{Lean, Outcome, Sim};
 use proptest::prelude::*;
 
 fn run(network: &Network) -> Outcome {
-    let mut sim = Sim::<Mixed, _, Lean>::new(network, &defaults("qcn", network), 1, Looking::away());
+    let mut sim = Sim::<Mixed, _, Lean>::new(network, &defaults("qcn", network), 1, Looking::none());
     sim.run_until(Instant::ZERO + Duration::from_ms(5));
     sim.finish().0
 }

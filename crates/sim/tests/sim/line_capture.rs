@@ -1,7 +1,6 @@
 //! The frames on tapped lines, against times and queue lengths computed by hand.
 
-use crate::common::look::{Look, Looking};
-use crate::common::{lossless, respond};
+use crate::common::{Look, Looking, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

@@ -1,6 +1,6 @@
 //! Frames over several paths: choices computed by hand on a leaf and spine, order and disorder, congested and broken links.
 
-use crate::common::look::Looking;
+use crate::common::Looking;
 use penstock_endpoint::transport::{Transport, go_back_n, selective};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
@@ -66,7 +66,7 @@ fn choose(network: &mut Network, by: PathChoice) {
 
 fn run(network: &Network, end: Instant) -> Outcome {
     let configs = vec![Config {}; network.priorities.len()];
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::none());
     sim.run_until(end);
     sim.finish().0
 }
@@ -122,7 +122,7 @@ fn random_choices_are_even() {
     let outcome = run(&b.network, us(10_000));
     let uplinks = frames(&b, &outcome, 2, 4..8);
     assert!(uplinks.iter().all(|&n| n.abs_diff(1000) < 137), "{uplinks:?}");
-    let mut sim = Sim::<NoControl, _, Full>::new(&b.network, &[Config {}], 2, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(&b.network, &[Config {}], 2, Looking::none());
     sim.run_until(us(10_000));
     assert_ne!(frames(&b, &sim.finish().0, 2, 4..8), uplinks);
 }

@@ -1,8 +1,7 @@
 //! Credit-based flow control and link-level retry: throughput by hand, no loss, deadlocks by name, go-back-N by its formula.
 
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, star};
+use crate::common::{Look, Looking, cases, star};
 use crate::deadlocks::ring;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
@@ -34,7 +33,7 @@ fn errors(network: &mut Network, port: PortId, errors: Errors, control: bool) {
 
 fn run(network: &Network, end: Duration) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, Looking::none());
     sim.run_until(Instant::ZERO + end);
     sim.finish().0
 }

@@ -1,7 +1,6 @@
 //! Several schemes in one network: each priority behaves as if its scheme ran alone.
 
-use crate::common::look::Looking;
-use crate::common::{star, suited};
+use crate::common::{Looking, star, suited};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Builder, Network};
@@ -18,7 +17,7 @@ impl Visitor for Run<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config]) -> Outcome {
-            let mut sim = Sim::<S, _, M>::new(network, configs, 7, Looking::away());
+            let mut sim = Sim::<S, _, M>::new(network, configs, 7, Looking::none());
             sim.run_until(END);
             sim.finish().0
         }

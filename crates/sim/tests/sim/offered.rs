@@ -1,7 +1,6 @@
 //! A source offers what is written: every kind of traffic, one flow alone and several at a host; and equal senders lose equally.
 
-use crate::common::look::{Look, Looking};
-use crate::common::star;
+use crate::common::{Look, Looking, star};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -21,7 +20,7 @@ fn mbps(n: u64) -> BitRate {
 
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, Looking::none());
     sim.run_until(until);
     sim.finish().0
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
-use crate::common::{cases, defaults, trial};
+use crate::common::{Look, Looking, cases, defaults, trial};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};

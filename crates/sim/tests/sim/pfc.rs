@@ -1,7 +1,6 @@
 //! Priority flow control against times computed by hand.
 
-use crate::common::look::Looking;
-use crate::common::{lossless, respond};
+use crate::common::{Looking, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -19,7 +18,7 @@ fn ns(n: u64) -> Instant {
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &configs, 1, Looking::none());
     sim.run_until(until);
     sim.finish().0
 }
@@ -317,5 +316,5 @@ fn a_reach_follows_the_line() {
 #[should_panic(expected = "need the engine that has them")]
 fn the_lean_engine_refuses_flow_control() {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let _ = Sim::<NoControl, _, Lean>::new(&chain().network, &[config], 1, Looking::away());
+    let _ = Sim::<NoControl, _, Lean>::new(&chain().network, &[config], 1, Looking::none());
 }

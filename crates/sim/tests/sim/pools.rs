@@ -1,8 +1,7 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
-use crate::common::look::Looking;
 use crate::common::random::random_network;
-use crate::common::{cases, lossless, pfc, respond};
+use crate::common::{Looking, cases, lossless, pfc, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -21,7 +20,7 @@ fn ms(n: u64) -> Instant {
 
 fn sim(network: &Network) -> Sim<NoControl, Looking<'static, NoControl>, Full> {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    Sim::new(network, &vec![config; network.priorities.len()], 1, Looking::away())
+    Sim::new(network, &vec![config; network.priorities.len()], 1, Looking::none())
 }
 
 /// Runs in pieces that end at `cuts`, measured from `from` on.

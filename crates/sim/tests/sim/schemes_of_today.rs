@@ -1,7 +1,6 @@
 //! Published statements on schemes of today, in packets, each beside a run that must not show it.
 
-use crate::common::look::{Look, Looking};
-use crate::common::star;
+use crate::common::{Look, Looking, star};
 use penstock_schemes::mixed::{Mixed, Rp};
 use penstock_schemes::{
     BitRate, Duration, HEADER, Info, Instant, Octets, ReactionPoint, SCHEMES, Scheme, SchemeConfig, Value,

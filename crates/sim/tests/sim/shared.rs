@@ -1,7 +1,6 @@
 //! Flows that share a reaction point, each with its own regulator; and a stopped queue as schemes see it.
 
-use crate::common::look::{Look, Looking};
-use crate::common::lossless;
+use crate::common::{Look, Looking, lossless};
 use penstock_schemes::none::{Config, NoControl, Silent};
 use penstock_schemes::{
     Allowance, BitRate, CongestionPoint, Draw, Duration, Fate, FlowKey, Frame, Info, Instant, Never, Octets, Out,

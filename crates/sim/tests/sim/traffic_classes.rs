@@ -1,8 +1,7 @@
 //! Traffic classes at switches: weights, strict priorities, shapers and WRED, against numbers worked out by hand.
 
-use crate::common::cases;
-use crate::common::look::{Look, Looking};
 use crate::common::random::random_network;
+use crate::common::{Look, Looking, cases};
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::parts::marking::Ramp;

@@ -1,7 +1,6 @@
 //! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
-use crate::common::look::Looking;
-use crate::common::{defaults, star};
+use crate::common::{Looking, defaults, star};
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::none::{Config, NoControl};
@@ -35,7 +34,7 @@ fn host(flows: usize, transmit: Transmit, size: Option<u64>) -> Builder {
 }
 
 fn run(network: &Network, end: Instant) -> Outcome {
-    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, Looking::none());
     sim.run_until(end);
     sim.finish().0
 }
@@ -114,14 +113,14 @@ proptest! {
         b.network.until_complete = true;
         let end = Instant(100_000_000_000_000);
         let config = defaults("qcn", &b.network);
-        let mut whole = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::away());
+        let mut whole = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::none());
         whole.run_until(end);
         let whole = whole.finish().0;
         prop_assert!(whole.flows.iter().all(|flow| flow.completed.is_some()));
         if !drops {
             prop_assert!(whole.flows.iter().all(|flow| flow.retransmissions == 0));
         }
-        let mut sliced = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::away());
+        let mut sliced = Sim::<Mixed, _, Lean>::new(&b.network, &config, 1, Looking::none());
         while !sliced.run_slice(end, slice) {}
         prop_assert_eq!(sliced.finish().0, whole);
     }

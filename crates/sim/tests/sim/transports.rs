@@ -1,7 +1,6 @@
 //! Transports over the engine: times computed by hand, losses, marks, link failures, flow control.
 
-use crate::common::look::Looking;
-use crate::common::{defaults, lossless, star};
+use crate::common::{Looking, defaults, lossless, star};
 use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
 use penstock_schemes::dcqcn;
 use penstock_schemes::info::Threshold;
@@ -49,7 +48,7 @@ fn run(network: &Network, end: Instant) -> Outcome {
 }
 
 fn run_with<S: Scheme>(network: &Network, configs: &[S::Config], end: Instant) -> Outcome {
-    let mut sim = Sim::<S, _, Full>::new(network, configs, 1, Looking::away());
+    let mut sim = Sim::<S, _, Full>::new(network, configs, 1, Looking::none());
     sim.run_until(end);
     sim.finish().0
 }
@@ -152,7 +151,7 @@ fn marks_keep_the_queue_short() {
         for flow in 0..b.network.flows.len() {
             carry(&mut b.network, flow, tcp(congestion), None);
         }
-        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, Looking::away());
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, Looking::none());
         sim.run_until(us(20_000));
         sim.start_measuring();
         sim.run_until(us(60_000));
@@ -180,7 +179,7 @@ fn flows_that_pace_fill_the_line_and_stop_at_their_window() {
         let config = tcp::Config { congestion: tcp::Congestion::Bbr, offload: false, ..tcp::Config::default() };
         carry(&mut b.network, flow, Transport::Tcp(config), None);
     }
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[none::Config {}], 1, Looking::none());
     sim.run_until(us(20_000));
     sim.start_measuring();
     sim.run_until(us(60_000));
@@ -301,7 +300,7 @@ proptest! {
         for flow in &whole.flows {
             prop_assert!(flow.completed.is_some(), "{:?}", flow);
         }
-        let mut sim = Sim::<NoControl, _, Full>::new(&network, &[none::Config {}], 1, Looking::away());
+        let mut sim = Sim::<NoControl, _, Full>::new(&network, &[none::Config {}], 1, Looking::none());
         while !sim.run_slice(us(8_000_000), slice) {}
         let mut sliced = sim.finish().0;
         sliced.totals.events = whole.totals.events;

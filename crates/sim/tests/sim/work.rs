@@ -1,8 +1,8 @@
 //! Work: flows that begin because others have ended, with times computed by hand.
 
-use crate::common::look::Looking;
 use std::collections::BTreeMap;
 
+use crate::common::Looking;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
@@ -140,7 +140,7 @@ fn run(hosts: usize, steps: u32, compute: u64, slice: Option<u64>) -> (Outcome, 
 /// The same; with `kept` connections the messages of a rank are one flow.
 fn run_of(hosts: usize, steps: u32, compute: u64, slice: Option<u64>, kept: bool) -> (Outcome, Instant, usize) {
     let b = star(hosts, steps);
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::none());
     let ring = Ring { kept, ..Ring::new(&b, hosts, steps, Octets(15_000), compute) };
     sim.employ(Box::new(ring));
     let end = Instant(1_000_000_000_000);
@@ -178,7 +178,7 @@ fn a_computation_is_between_them() {
 #[test]
 fn a_run_that_is_too_short_keeps_what_was_done() {
     let b = star(4, 3);
-    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::away());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::none());
     sim.employ(Box::new(Ring::new(&b, 4, 3, Octets(15_000), 0)));
     sim.run_until(Instant(STEP + 1));
     assert!(!sim.is_over());
@@ -266,7 +266,7 @@ impl Work for AtOnce {
 fn messages_of_a_flow_that_stays_keep_their_order_and_others_share_the_line() {
     let ends = |kept| {
         let b = star(2, 2);
-        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::away());
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[Config {}], 1, Looking::none());
         let path = vec![(b.port(0, 2), b.port(2, 0)), (b.port(2, 1), b.port(1, 2))];
         sim.employ(Box::new(AtOnce { path, kept, begun: false, ends: Vec::new() }));
         sim.run_until(Instant(1_000_000_000_000));

@@ -26,7 +26,7 @@ impl<'a, S: Scheme> Looking<'a, S> {
         Self(Some(look))
     }
 
-    pub(crate) fn away() -> Self {
+    pub(crate) fn none() -> Self {
         Self(None)
     }
 }

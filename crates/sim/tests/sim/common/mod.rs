@@ -1,8 +1,10 @@
 //! Small networks for tests.
 
-pub(crate) mod look;
+mod look;
 pub(crate) mod random;
 pub(crate) mod trial;
+
+pub(crate) use self::look::{Look, Looking};
 
 use penstock_schemes::{BitRate, Duration, Octets, SchemeConfig};
 use penstock_sim::network::*;

@@ -10,8 +10,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig
 use penstock_sim::{Full, Sim};
 
 use super::ms;
-use crate::common::look::Looking;
-use crate::common::star;
+use crate::common::{Looking, star};
 
 fn profile(name: &str) -> SchemeConfig {
     let info = SCHEMES.iter().find(|info| info.name == "dcqcn").expect("a scheme of the registry");
@@ -33,7 +32,7 @@ fn queue(name: &str, n: usize, mbps: u64, octets: u16, [from, to]: [u64; 2]) -> 
     let configs = vec![profile(name); b.network.priorities.len()];
     let seeds = 1..=4;
     let run = |seed| {
-        let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, seed, Looking::away());
+        let mut sim = Sim::<Mixed, _, Full>::new(&b.network, &configs, seed, Looking::none());
         sim.run_until(ms(from));
         sim.start_measuring();
         sim.run_until(ms(to));

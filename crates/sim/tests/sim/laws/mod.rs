@@ -11,17 +11,16 @@ use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::network::Network;
 use penstock_sim::{Full, Lean, Model, Outcome, Sim};
 
-use crate::common::look::Looking;
-use crate::common::suited;
+use crate::common::{Looking, suited};
 
 /// Runs to `end` with one scheme, and measures from `warmup` on.
 fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
     let network = suited(network, &configs);
     if network.needs_flow_control() {
-        measured(Sim::<Mixed, _, Full>::new(&network, &configs, 1, Looking::away()), warmup, end)
+        measured(Sim::<Mixed, _, Full>::new(&network, &configs, 1, Looking::none()), warmup, end)
     } else {
-        measured(Sim::<Mixed, _, Lean>::new(&network, &configs, 1, Looking::away()), warmup, end)
+        measured(Sim::<Mixed, _, Lean>::new(&network, &configs, 1, Looking::none()), warmup, end)
     }
 }
 

@@ -22,14 +22,13 @@
 //! for N = 10 and K = 40 or 100, and 1.3 times for N = 40 and K = 40. The paper's figure 12 has 40 sources less in step than the law
 //! supposes.
 
-use crate::common::look::{Look, Looking};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Value};
 use penstock_sim::network::{Network, QueueId};
 use penstock_sim::{Lean, Sim, View};
 
 use super::{configured, ms};
-use crate::common::star;
+use crate::common::{Look, Looking, star};
 
 /// Octets of a segment, and its time on the line of 10 Gb/s.
 const SEGMENT: u64 = 1500;
