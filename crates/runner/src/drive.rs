@@ -72,6 +72,10 @@ pub(crate) fn simulation<'a>(
     configs: &[SchemeConfig],
     build: Build<'a, '_>,
 ) -> Result<Box<dyn Recorded + 'a>, RunError> {
+    // The tests of this crate's parts would compile each engine once more, in half a minute.
+    if cfg!(test) {
+        unreachable!("whole runs are tested in tests/runner");
+    }
     SchemeConfig::visit_engine(configs, build)
 }
 

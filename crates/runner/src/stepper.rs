@@ -95,6 +95,9 @@ impl Stepper {
         let foreign: Vec<SchemeConfig> =
             configs.iter().filter(|config| matches!(config, SchemeConfig::Foreign(_))).cloned().collect();
         let foreigners = Foreigners::new(&foreign);
+        if cfg!(test) {
+            unreachable!("whole runs are tested in tests/runner");
+        }
         let mut sim = Sim::<Mixed, _, Full>::new(network, configs, plan.seed, Watch::new(&plan));
         sim.feed(plan.generated.arrivals());
         plan.generated.work().into_iter().for_each(|work| sim.employ(work));
