@@ -185,6 +185,10 @@ def load(folder: Path) -> Paper:
     return Paper(folder.resolve().name, folder, title, source, profile, experiments, figures, claims, offered, drawings)
 
 
+_LAID_OUT: set[tuple[Path, int, tuple[tuple[str, Setting], ...], Run]] = set()
+"""What was found to be legal: a paper has hundreds of runs, and is read for each of its figures that is asked for."""
+
+
 class _Builder(RunBuilder):
     """Runs and quantities that are checked against the paper; each scenario is laid out once."""
 
@@ -192,7 +196,6 @@ class _Builder(RunBuilder):
         self._experiments = experiments
         self._profile = profile
         self._metrics = metrics
-        self._laid_out: set[Run] = set()
 
     def run(self, table: Table, base: Run | None = None) -> Run:
         experiment = table.word("experiment", self._experiments, base.experiment if base else None)
@@ -204,13 +207,15 @@ class _Builder(RunBuilder):
                     hint = "one reading serves all figures: change profile.toml, or leave the key out of it"
                     raise table.error(f'set."{key}"', "only profile.toml may set this key", hint)
         run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
-        if run not in self._laid_out:
+        path, profile = self._experiments[experiment], self._profile.of(experiment)
+        known = path.resolve(), path.stat().st_mtime_ns, tuple(profile.items()), run
+        if known not in _LAID_OUT:
             try:
-                compose(self._experiments[experiment], self._profile.of(experiment), run).outline(scheme=scheme)
+                compose(path, profile, run).outline(scheme=scheme)
             except ScenarioError as error:
                 where = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
                 raise table.error(None, where, error.hint or "") from None
-            self._laid_out.add(run)
+            _LAID_OUT.add(known)
         return run
 
     def quantity(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Quantity:
