@@ -10,8 +10,7 @@ from typing import Any, Self
 from penstock import ScenarioError, library
 from penstock.arenas.speed import faster_scheme, faster_workload
 from penstock.catalogue import about as about_scheme
-from penstock.catalogue import is_location, label_of
-from penstock.catalogue import schemes as every_scheme
+from penstock.catalogue import is_location, label_of, scheme_names
 from penstock.declared import Better
 from penstock.errors import ArgumentError
 from penstock.metrics.registry import COMPARED
@@ -281,8 +280,7 @@ def _in_order(own: Sequence[Competitor], of_base: Sequence[Competitor]) -> list[
     merged = [_merged(one, changed.pop(one.name, None)) for one in of_base]
     merged += changed.values()
     found = []
-    for about in every_scheme():
-        scheme = about["name"]
+    for scheme in scheme_names():
         named = [competitor for competitor in merged if competitor.scheme == scheme]
         if not of_base and not any(competitor.name == scheme for competitor in named):
             found.append(Competitor(scheme, scheme, about=_about(scheme)))
@@ -355,7 +353,7 @@ def _transports(scenario: Scenario) -> list[str]:
 
 def _competitor(table: Table) -> Competitor:
     name = table.text("name")
-    known = [about["name"] for about in every_scheme()]
+    known = scheme_names()
     scheme = table.text("scheme", name)
     if scheme not in known and not is_location(scheme):
         raise table.error("scheme", f"{scheme!r} is not a scheme", nearest(scheme, known))
