@@ -369,11 +369,13 @@ def space_of(folder: Path) -> Space:
     return space(load(folder))
 
 
+@pytest.mark.science
 @pytest.mark.parametrize("folder", DECLARED, ids=lambda path: path.name)
 def test_readings_of_the_papers_are_legal(folder: Path) -> None:
     assert space_of(folder).size > 1
 
 
+@pytest.mark.science
 @pytest.mark.parametrize("folder", [f for f in DECLARED if (f / EVIDENCE).is_file()], ids=lambda path: path.name)
 def test_evidence_is_of_these_readings(folder: Path) -> None:
     found, evidence = space_of(folder), tomllib.loads((folder / EVIDENCE).read_text())
