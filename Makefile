@@ -55,7 +55,7 @@ help:
 	@echo 'make semver   what a user of the published crates would have to change since the last release, or since SINCE=COMMIT'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
-	@echo 'make docs     the documentation, into site/; make test makes it with one seed of the study of training, into .build/pages/site'
+	@echo 'make docs     the documentation, into site/; make test makes a draft, where one figure stands for several, into .build/pages/site'
 	@echo 'make arena    every scheme on every workload of the arenas, for reports in the documentation: 20 minutes of the processors a line rate for three seeds, and more for the tuned schemes'
 	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
 	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
@@ -146,9 +146,9 @@ docs: .venv/.extension .venv/.dev
 	# The laboratory is part of the site where `make lab` has built it.
 	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
 
-# That every page can be made and no link is broken. Figures that need hundreds of runs have one seed: readers get those of `docs`.
+# That every page can be made and no link is broken. One of the figures that need hundreds of runs stands for all: readers get those of `docs`.
 test-docs: tested .venv/.dev
-	$(BIN)/python tools/generate_docs.py .build/pages --one-seed
+	$(BIN)/python tools/generate_docs.py .build/pages --draft
 	$(MKDOCS) .build/pages/mkdocs.yml
 
 # A run that is there already is not repeated.

@@ -5,6 +5,7 @@ and counters are measured here.
 """
 
 import json
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -24,20 +25,39 @@ HEAD = ["Statement", "Expected", "Measured", "Of the seeds", "Test", "Holds"]
 COUNTERS = ["Run", "Time", "Links stopped", "PAUSE frames", "Frames marked", "Notifications", "Cuts", "Longest queue"]
 
 
-def training(paper: Path, docs: Path, *, one_seed: bool) -> dict[str, str]:
+class Pictures:
+    """Pictures of a kind that take hundreds of runs each: in a draft the first of them stands for all."""
+
+    def __init__(self, *, draft: bool) -> None:
+        self._draft = draft
+        self._first: Path | None = None
+
+    def stands_in(self, target: Path) -> bool:
+        """Return whether ``target`` is a copy of the first now; the first itself is to be drawn."""
+        if self._first is None or not self._draft:
+            self._first = target
+            return False
+        shutil.copy(self._first, target)
+        return True
+
+
+def training(paper: Path, docs: Path, *, draft: bool) -> dict[str, str]:
     """Return the tables of the page, and draw its figures below `docs`, in images/training.
 
     Args:
         paper: the folder of the study.
         docs: the pages.
-        one_seed: whether figures and counters have one seed instead of all, which takes a fifth of the time.
+        draft: whether one figure stands for all, and it and its counters have one seed.
     """
     parts = {f"training_{figure}": table(HEAD, rows) for figure, rows in claims(paper).items()}
     images = docs / "images/training"
     images.mkdir(parents=True, exist_ok=True)
     counted: list[list[str]] = []
+    pictures = Pictures(draft=draft)
     for figure in load(paper).drawings.entries:
-        found = penstock.reproduce(paper, figure, short=one_seed)
+        if pictures.stands_in(images / f"{figure}.svg"):
+            continue
+        found = penstock.reproduce(paper, figure, short=draft)
         found.plot(paper.name, figure, images / f"{figure}.svg")
         if figure in ("schemes", "neighbour"):
             counted += counters(found)
