@@ -2,7 +2,7 @@
 
 use penstock_schemes::*;
 
-use crate::calls::{Call, Points, Setting};
+use crate::calls::{Call, Points, Said, Setting};
 use crate::changes;
 use crate::facts::tells_the_source;
 use crate::typical::Typical;
@@ -114,7 +114,7 @@ fn every_value(p: &Parameter) -> Vec<Value> {
 }
 
 /// The answers of all roles to a fixed sequence of calls.
-fn answers<S: Scheme>(config: &S::Config) -> Result<String, String> {
+fn answers<S: Scheme>(config: &S::Config) -> Result<Said, String> {
     let mut words = Words(1);
     let calls: Vec<Call> = (0..1500)
         .map(|i| match i % 8 {
@@ -129,5 +129,5 @@ fn answers<S: Scheme>(config: &S::Config) -> Result<String, String> {
     let mut points = Points::<S>::new(config, words);
     let settings = [Setting { config: config.clone(), least_rate: 0 }];
     points.drive(&calls, &given, &settings).map_err(|broken| broken.to_string())?;
-    Ok(points.log.text)
+    Ok(points.log.answers)
 }
