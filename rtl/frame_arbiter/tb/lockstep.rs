@@ -46,7 +46,7 @@ macro_rules! serves {
         fn $name() {
             use penstock_cosim::$core::{Core, In};
             let mut core = Core::new(3);
-            arbitrates::<$data>($count, $strict, at_least(2_000_000), |given| {
+            arbitrates::<$data>($count, $strict, at_least(1_000_000), |given| {
                 let mut input = In {
                     rst_i: given.reset,
                     hold_i: given.hold,

@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use driver::{Bus, NICS, NetfpgaSetup, POINTS, POINTS_A_NIC, Settings, field, mac};
 use follow::{Follow, Message, Shown};
 use penstock_cosim::netfpga_setup_qcn::{In, Out};
-use penstock_cosim::reaction_point::{
-    self, Event, Machine, Point, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults,
-};
+use penstock_cosim::reaction_point::{self, Event, Machine, Point, Qcn, QcnSettings, Readings};
+#[cfg(feature = "setups")]
+use penstock_cosim::reaction_point::{SmccPoint, SmccSettings, smcc_defaults};
 use penstock_cosim::stream::{Beat, Sink};
-use penstock_cosim::{Clocked, at_least, netfpga_setup_qcn, netfpga_setup_smcc};
+use penstock_cosim::{Clocked, at_least, netfpga_setup_qcn};
 
 const BUFFER: u64 = 150_000;
 /// Rate of the congestion point's port, and when it falls and rises again.
@@ -212,12 +212,13 @@ fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
     assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
 }
 
+#[cfg(feature = "setups")]
 #[test]
 fn smcc_in_lock_step() {
     let clocks = at_least(1_000_000);
     let (config, max_rate) = (smcc_defaults(), 1_000_000_000);
     let (settings, cp) = settings(clocks, 1, &SmccSettings::of(&config, max_rate).registers());
-    let mut bed = Bed::<netfpga_setup_smcc::Core, SmccPoint>::new(true, &settings, cp);
+    let mut bed = Bed::<penstock_cosim::netfpga_setup_smcc::Core, SmccPoint>::new(true, &settings, cp);
     bed.run(clocks, &|| SmccPoint::new(&config, max_rate, 1));
     assert!(bed.seen.signals > 100 && bed.seen.sent > 2_000, "{:?}", bed.seen);
 }
