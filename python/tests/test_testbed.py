@@ -18,7 +18,7 @@ from penstock import Result, Scenario, wire
 from penstock.testbed import TestbedError, cleanup, linux, run, runner
 from penstock.testbed.cleanup import State, started
 from penstock.testbed.layout import lay_out
-from penstock.testbed.processes import Applications
+from penstock.testbed.processes import Applications, _terminate
 
 TWO = """\
 question = "Do two senders of real frames meet the simulator's queue?"
@@ -316,6 +316,23 @@ def test_a_sender_that_comes_up_late_is_no_fault(tmp_path: Path) -> None:
     assert applications.faults() == []
     applications._senders[0][1].kill()
     applications._senders[0][1].wait()
+
+
+@pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignores-sigterm"])
+def test_processes_are_ended_though_an_interrupt_left_a_lock_taken(ignoring: bool) -> None:
+    program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program if ignoring else program.replace("SIG_IGN", "SIG_DFL")], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    # A KeyboardInterrupt in Popen.poll, behind the line that takes it and before the block that gives it back.
+    process._waitpid_lock.acquire()  # type: ignore[attr-defined]
+    _terminate(process)
+    assert os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG) is not None
+    process._waitpid_lock.release()  # type: ignore[attr-defined]
+    _terminate(process)
+    process.stdout.close()
 
 
 @pytest.mark.usefixtures("namespaces")

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from penstock.testbed.cleanup import State, started
@@ -26,6 +27,9 @@ _AHEAD_NS = 100_000_000
 
 _END_S = 5.0
 """The longest that a process may take to end."""
+
+_LOOK_S = 0.005
+"""From a look at whether a process has ended to the next."""
 
 _COMES_UP_S = 1.0
 """A sender that has lived so long has found its receiver."""
@@ -113,11 +117,8 @@ class Nodes:
             control.close()
         limit = time.monotonic() + _END_S
         for process in self._processes.values():
-            try:
-                process.wait(max(limit - time.monotonic(), 0.01))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            if not _ended(process, limit - time.monotonic()):
+                _kill(process)
 
     def _said(self, name: str) -> str:
         text = (self._folder / f"{name}.err").read_text(errors="replace").strip()
@@ -261,11 +262,33 @@ def transferred(flow: Sender) -> bool:
 
 
 def _terminate(process: "subprocess.Popen[bytes]") -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGTERM)
-        try:
-            process.wait(_END_S / 5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    if _ended(process, 0):
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGTERM)
+    if not _ended(process, _END_S / 5):
+        _kill(process)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+    _ended(process, inf)
+
+
+def _ended(process: "subprocess.Popen[bytes]", within_s: float) -> bool:
+    """Return whether a process has ended, or does so within a time, s.
+
+    A Ctrl-C within ``Popen.poll`` may leave its lock taken, and ``Popen.wait`` would wait for it for ever.
+    """
+    limit = time.monotonic() + within_s
+    try:
+        while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if time.monotonic() >= limit:
+                return False
+            time.sleep(_LOOK_S)
+    except ChildProcessError:
+        # Its status was read before.
+        pass
+    process.poll()
+    return True
