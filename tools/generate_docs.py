@@ -49,8 +49,9 @@ from gallery import gallery
 from key_page import all_keys, default
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
+from pictures import Pictures
 from scheme_names import code, heading, hearing, scheme_table, table
-from training_page import Pictures, training
+from training_page import training
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {

@@ -5,7 +5,6 @@ and counters are measured here.
 """
 
 import json
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -18,27 +17,12 @@ from penstock.reproduction import prose
 from penstock.reproduction.claims import Claim
 from penstock.reproduction.paper import load
 
+from pictures import Pictures
 from scheme_names import table
 
 MEASURED = "measured.json"
 HEAD = ["Statement", "Expected", "Measured", "Of the seeds", "Test", "Holds"]
 COUNTERS = ["Run", "Time", "Links stopped", "PAUSE frames", "Frames marked", "Notifications", "Cuts", "Longest queue"]
-
-
-class Pictures:
-    """Pictures of a kind that take hundreds of runs each: in a draft the first of them stands for all."""
-
-    def __init__(self, *, draft: bool) -> None:
-        self._draft = draft
-        self._first: Path | None = None
-
-    def stands_in(self, target: Path) -> bool:
-        """Return whether ``target`` is a copy of the first now; the first itself is to be drawn."""
-        if self._first is None or not self._draft:
-            self._first = target
-            return False
-        shutil.copy(self._first, target)
-        return True
 
 
 def training(paper: Path, docs: Path, *, draft: bool) -> dict[str, str]:

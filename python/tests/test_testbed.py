@@ -318,7 +318,7 @@ def test_a_sender_that_comes_up_late_is_no_fault(tmp_path: Path) -> None:
     applications._senders[0][1].wait()
 
 
-@pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignores-sigterm"])
+@pytest.mark.parametrize("ignoring", [False, True], ids=["ends-at-sigterm", "ignores-sigterm"])
 def test_processes_are_ended_though_an_interrupt_left_a_lock_taken(ignoring: bool) -> None:
     program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
     process = subprocess.Popen(

@@ -95,6 +95,7 @@ impl Stepper {
         let foreign: Vec<SchemeConfig> =
             configs.iter().filter(|config| matches!(config, SchemeConfig::Foreign(_))).cloned().collect();
         let foreigners = Foreigners::new(&foreign);
+        // As in drive.rs: this crate's own tests compile no engine.
         if cfg!(test) {
             unreachable!("whole runs are tested in tests/runner");
         }
