@@ -22,8 +22,9 @@ const FCS: usize = 4;
 const LINE: usize = 20;
 const CONTROL: u16 = 0x8808;
 pub const CONTROL_ADDRESS: u64 = 0x0180_c200_0001;
-/// Addresses of the reaction points, and where their packets go.
-pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0300_0011, 0x7eff_0000_0011];
+/// Addresses of the reaction points, and where their packets go. The third ends as a beat does that is not full: a frame
+/// that ends within it must not have it.
+pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0300_0000, 0x7eff_0000_0011];
 pub const SINK_MAC: u64 = 0x0200_0000_00aa;
 
 /// The frame of which a beat has gone in, once its fate is known: with its last beat, or where it is cut.

@@ -39,12 +39,13 @@ pub fn any_arrival(random: &mut Random, kind: u16, macs: &[u64]) -> Frame {
     messages::any(random, kind, macs, length as usize)
 }
 
-/// The frames that a host sends: for a reaction point's path or for none.
+/// The frames that a host sends: for a reaction point's path or for none, some of which end within the source address.
 pub fn any_departure(random: &mut Random) -> Frame {
     let length = match random.below(12) {
         0 => 1 + random.below(20),
         1 => 1_510 + random.below(1_600),
-        2..6 => 60,
+        2 => 7 + random.below(6),
+        3..6 => 60,
         _ => 60 + random.below(1_455),
     };
     let mut frame = Frame::random(random, length as usize);

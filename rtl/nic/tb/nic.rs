@@ -69,14 +69,17 @@ fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
 fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     let starts = || scheme.start();
     world.traffic = Traffic { line_stalls: u64::MAX, host_stalls: u64::MAX, ..world.traffic };
-    for i in 0..POINTS {
-        world.set(&format!("reaction_point[{i}].enable"), 0, &starts);
-        world.set(&format!("reaction_point[{i}].start"), 1, &starts);
-    }
-    let give_up = world.clock + 600_000;
-    while world.quiet() < 12_000 {
-        world.step(&starts);
-        assert!(world.clock < give_up, "something never stops");
+    // Twice: messages that were in flight may lower the rate for which a packet waits.
+    for _ in 0..2 {
+        for i in 0..POINTS {
+            world.set(&format!("reaction_point[{i}].enable"), 0, &starts);
+            world.set(&format!("reaction_point[{i}].start"), 1, &starts);
+        }
+        let (started, give_up) = (world.clock, world.clock + 600_000);
+        while world.quiet().min(world.clock - started) < 12_000 {
+            world.step(&starts);
+            assert!(world.clock < give_up, "something never stops");
+        }
     }
     assert!((0..LINES).all(|p| world.waiting(p) == 0) && world.host_waiting() == 0, "something is stuck");
     let read = |world: &mut World<N, S::Machine>, name: &str| world.get(name, &starts);
@@ -145,7 +148,8 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = World::new(seed);
     let (mut signals, mut traced, mut seen, mut settled, mut resets) = (0, 0, 0, 0, 0);
-    while world.clock < at_least(CLOCKS) {
+    // Settings may be such that rates change seldom.
+    while world.clock < at_least(CLOCKS) || (traced <= 500 && world.clock < 2 * CLOCKS) {
         world.reset();
         resets += 1;
         let scheme = S::any(&mut random);
