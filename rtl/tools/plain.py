@@ -69,13 +69,21 @@ def structures(build: Build) -> dict[str, list[Field]]:
     driver = read(build)
     if not driver:
         raise SystemExit(f"{build.name}: slang cannot read it")
-    ports = driver.createCompilation().getRoot().topInstances[0].body.portList
+    compilation = driver.createCompilation()
+    ports = compilation.getRoot().topInstances[0].body.portList
+    package = compilation.getPackage("penstock_pkg")
+    beat = package.find("axis_t") if package else None
     found = {}
-    for port in [port for port in ports if _is_structure(port.type)]:
+    for port in ports:
+        # A buffer of beats has them as vectors.
+        is_beat = beat is not None and "_axis" in port.name and port.type.bitWidth == beat.bitWidth
+        kind = beat if is_beat else port.type
+        if not _is_structure(kind):
+            continue
         # A stream's fields begin with t, and neither they nor those of a bus end in _i or _o.
         stream, bus = "_axis" in port.name, "_axi" in port.name
         name, way = (port.name, "") if stream else (port.name[:-2], "" if bus else port.name[-2:])
-        found[port.name] = list(_fields(port.type, f"{name}_t" if stream else f"{name}_", way, (0,)))
+        found[port.name] = list(_fields(kind, f"{name}_t" if stream else f"{name}_", way, (0,)))
     return found
 
 

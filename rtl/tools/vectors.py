@@ -25,7 +25,14 @@ from plain import Port
 
 FOLDER = BUILD / "replay"
 # Changes to plain Verilog, one of which a bench has to find.
-_PLANTS = ((r" \+ ", " - "), (r" < ", " <= "), (r" == ", " != "), (r" & ", " | "), (r" \^ ", " & "))
+_PLANTS = (
+    (r" \+ ", " - "),
+    (r" < ", " <= "),
+    (r" == ", " != "),
+    (r" & ", " | "),
+    (r" \^ ", " & "),
+    (r" \|\| ", " && "),
+)
 _TRIES = 12
 
 
