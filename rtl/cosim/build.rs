@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-use ports::{HELPER, Port, Ports, recorded_of};
+use ports::{HELPER, Port, Ports, heads_of, recorded_of};
 use serde::Deserialize;
 
 mod ports;
@@ -527,6 +527,8 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         r.push_str(&recorded_of("In", ports.iter().filter(|p| p.input && !is_clock(p))));
         r.push_str(&recorded_of("Out", ports.iter().filter(|p| !p.input)));
     }
+    let inputs = heads_of(ports.iter().filter(|p| p.input && !is_clock(p)));
+    let outputs = heads_of(ports.iter().filter(|p| !p.input));
     let _ = write!(
         r,
         "    #[allow(improper_ctypes, reason = \"a check has no output\")]
@@ -545,7 +547,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         #[must_use]
         pub fn new(seed: u64) -> Self {{
             // SAFETY: the function takes any number and never fails.
-            Self(unsafe {{ {name}_new(seed) }}, crate::recorded::Record::begin::<In, Out>(\"{name}\"))
+            Self(unsafe {{ {name}_new(seed) }}, crate::recorded::Record::begin(\"{name}\", &[{inputs}], &[{outputs}]))
         }}
         /// A core that has not been reset and whose streams may break every rule.
         #[must_use]

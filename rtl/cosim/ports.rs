@@ -170,12 +170,16 @@ fn name_of(port: &Port, field: &str) -> String {
     format!("{prefix}_{field}")
 }
 
+/// Name and bits of ports, as the head of a release's vectors has them: those of the build, of which others with the same types may have more.
+pub fn heads_of<'a>(ports: impl Iterator<Item = &'a Port>) -> String {
+    ports.map(|port| format!("(\"{}\", {}), ", port.name, port.width)).collect()
+}
+
 /// The values of ports as a release's vectors have them.
 pub fn recorded_of<'a>(kind: &str, ports: impl Iterator<Item = &'a Port>) -> String {
-    let (mut names, mut hex) = (String::new(), String::new());
+    let mut hex = String::new();
     for port in ports {
         let name = &port.name;
-        let _ = write!(names, "(\"{name}\", {}), ", port.width);
         let _ = if port.wide() {
             writeln!(
                 hex,
@@ -193,7 +197,6 @@ pub fn recorded_of<'a>(kind: &str, ports: impl Iterator<Item = &'a Port>) -> Str
     }
     format!(
         "    impl crate::recorded::Ports for {kind} {{
-        const PORTS: &'static [(&'static str, usize)] = &[{names}];
 {hex}    }}
 "
     )

@@ -33,7 +33,9 @@ _PLANTS = (
     (r" \^ ", " & "),
     (r" \|\| ", " && "),
 )
-_TRIES = 12
+_TRIES = 40
+# A lock step of fewer clocks reaches little.
+_CLOCKS = 1000
 
 
 def main(arguments: list[str]) -> int:
@@ -52,10 +54,11 @@ def main(arguments: list[str]) -> int:
         verilog = plain.make(builds[name], FOLDER / name / f"{name}.v")
         said = replay(files[name], builds[name], verilog, FOLDER / name)
         good = " clocks, " in said and "WRONG" not in said
-        found = planted(files[name], builds[name], verilog, FOLDER / name) if good and plant else ""
-        wrong += not good or (plant and not found)
+        asked = plant and good and int(said.split()[0]) >= _CLOCKS
+        found = planted(files[name], builds[name], verilog, FOLDER / name) if asked else ""
+        wrong += not good or (asked and not found)
         print(
-            f"{name}: {said.splitlines()[0] if said else 'nothing'}{found or (plant and '; NO BUG FOUND') or ''}",
+            f"{name}: {said.splitlines()[0] if said else 'nothing'}{found or (asked and '; NO BUG FOUND') or ''}",
             flush=True,
         )
     return int(wrong > 0)
@@ -99,8 +102,9 @@ def bench_of(path: Path, build: Build) -> str:
         "    got = $ungetc(c, file);\n"
         "    while (!done) begin\n"
         f"{read}"
-        "      if (!done) begin\n        #1;\n        if (was_reset) begin\n"
-        f"{checks}        end\n        if ({reset}) was_reset = 1;\n"
+        # What a reset reaches a clock later is unknown in the clock behind it.
+        "      if (!done) begin\n        #1;\n        if (was_reset > 1) begin\n"
+        f"{checks}        end\n        if (was_reset == 1 || (was_reset == 0 && {reset})) was_reset = was_reset + 1;\n"
         "        #1 clk_i = 1; #1 clk_i = 0; clock = clock + 1;\n        if (wrong > 9) done = 1;\n      end\n    end\n"
         '    if (wrong == 0) $display("%0d clocks, every output agrees", clock);\n    $finish(0);\n  end\nendmodule\n'
     )

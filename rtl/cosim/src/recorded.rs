@@ -11,11 +11,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-/// The ports of one direction, and their values.
+/// The ports of one direction.
 pub trait Ports {
-    /// Name and bits of each, in the order of their values.
-    const PORTS: &'static [(&'static str, usize)];
-    /// Appends the values, each behind a blank, as hexadecimal numbers.
+    /// Appends their values, each behind a blank, as hexadecimal numbers.
     fn hex(&self, _text: &mut String) {}
 }
 
@@ -38,18 +36,19 @@ struct Open {
 }
 
 impl Record {
-    /// That of a new core of `build`: a record if one is wanted and there is no whole one yet.
+    /// That of a new core of `build`: a record if one is wanted and there is no whole one yet. Of each port it has name and bits, in
+    /// the order of the values.
     ///
     /// # Panics
     /// If another test panicked in here.
     #[must_use]
-    pub fn begin<I: Ports, O: Ports>(build: &'static str) -> Self {
+    pub fn begin(build: &'static str, inputs: &[(&str, usize)], outputs: &[(&str, usize)]) -> Self {
         let Some(folder) = env::var_os("PENSTOCK_RECORD") else { return Self(None) };
         if WRITTEN.lock().expect("nothing here panics").get(build) == Some(&CLOCKS) {
             return Self(None);
         }
         let mut text = format!("# Penstock vectors, form 1: the pins of {build}, a line a clock, as below\n");
-        for (way, ports) in [("in", I::PORTS), ("out", O::PORTS)] {
+        for (way, ports) in [("in", inputs), ("out", outputs)] {
             for (name, bits) in ports {
                 let _ = writeln!(text, "# {way} {name} {bits}");
             }
