@@ -48,6 +48,16 @@ pub(crate) fn run(
     once(workload, program, &plan)
 }
 
+/// Whether the bench has an engine for `scheme` with the probe on `workload`: it has none with switches that trim, or that spread by
+/// entropy, which are of the models with flow control.
+///
+/// # Errors
+/// If the scenario cannot be read or refuses the scheme.
+pub(crate) fn has_engine(workload: &Workload, scheme: &str, root: &Path) -> Result<bool, String> {
+    let program = Program::Engine { scheme: scheme.to_owned(), probe: true };
+    Ok(!plan(workload, &program, root, None)?.network.needs_flow_control())
+}
+
 /// Runs all programs of `workload` in turns, `repeats` times, and checks that they forward the same frames. Every other turn
 /// goes backwards, so that a machine that grows slower or faster favours none.
 ///

@@ -6,7 +6,7 @@ use std::path::Path;
 use penstock_schemes::SCHEMES;
 
 use crate::callgrind;
-use crate::measure::Times;
+use crate::measure::{self, Times};
 use crate::stats::Repeated;
 use crate::workload::{Ceiling, Others, Program, Workload};
 
@@ -62,8 +62,8 @@ pub(crate) struct Beside {
     ceiling: f64,
 }
 
-/// The schemes that `workload` compares with QCN, with the sampling probe. They are counted, not
-/// timed: timing all of them would take too long.
+/// The schemes that `workload` compares with QCN, with the sampling probe, of those for which the bench has an engine. They are
+/// counted, not timed: timing all of them would take too long.
 ///
 /// # Errors
 /// If counting fails.
@@ -74,16 +74,16 @@ pub(crate) fn others(workload: &'static Workload, root: &Path) -> Result<Vec<Bes
         callgrind::instructions_per_hop(workload, &program, root)
     };
     let qcn = count("qcn")?;
-    SCHEMES
-        .iter()
-        .map(|info| info.name)
-        .filter(|name| *name != "qcn" && schemes.is_none_or(|chosen| chosen.contains(name)))
-        .map(|scheme| {
+    let mut rows = Vec::new();
+    for scheme in SCHEMES.iter().map(|info| info.name) {
+        let asked = scheme != "qcn" && schemes.is_none_or(|chosen| chosen.contains(&scheme));
+        if asked && measure::has_engine(workload, scheme, root)? {
             let instructions_per_hop = count(scheme)?;
             let ceiling = more.iter().find(|(name, _)| *name == scheme).map_or(most, |&(_, own)| own);
-            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling })
-        })
-        .collect()
+            rows.push(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling });
+        }
+    }
+    Ok(rows)
 }
 
 impl Beside {
@@ -136,11 +136,25 @@ fn verdict(value: Option<f64>, ceiling: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::WORKLOADS;
 
     #[test]
     fn verdicts() {
         assert_eq!(verdict(Some(350.0), Some(350.0)), "pass (≤ 350)");
         assert_eq!(verdict(Some(2.6), Some(2.5)), "OVER (≤ 2.5)");
         assert_eq!(verdict(None, Some(2.5)), "");
+    }
+
+    #[test]
+    fn schemes_are_left_out_whose_switches_are_of_another_model() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for workload in WORKLOADS.iter().filter(|workload| workload.others.is_some()) {
+            let there =
+                |scheme: &str| measure::has_engine(workload, scheme, &root).expect("every scheme can be planned");
+            let left_out: Vec<&str> = SCHEMES.iter().map(|info| info.name).filter(|name| !there(name)).collect();
+            assert!(there("qcn") && there("hpcc"));
+            assert!(left_out.contains(&"ndp"), "{left_out:?}");
+            println!("{}: {left_out:?}", workload.name);
+        }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct Others {
     /// The most instructions of each, as a multiple of QCN's.
     pub most: f64,
     /// Those that may take more, each with its own multiple: Swift sends an acknowledgement of each frame, RoCC a rate to each flow in
-    /// each interval, Homa a grant for each frame.
+    /// each interval, Homa a grant for each frame. Fast CNP looks up when it has notified a frame's flow, and isolation of congestion, alone and
+    /// beside DCQCN, whether the flow is isolated.
     pub more: &'static [(&'static str, f64)],
 }
 
@@ -83,7 +84,11 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         counted: ["100 ms", "200 ms"],
         none: None,
         qcn: Ceiling { instructions: 500.0, time_ratio: None },
-        others: Some(Others { schemes: None, most: 1.5, more: &[("swift", 2.1), ("rocc", 1.75), ("homa", 1.8)] }),
+        others: Some(Others {
+            schemes: None,
+            most: 1.5,
+            more: &[("swift", 2.1), ("rocc", 1.75), ("homa", 1.8), ("fast-cnp", 1.6), ("ci", 1.65), ("ici", 1.8)],
+        }),
     },
     Workload {
         name: "W4",
