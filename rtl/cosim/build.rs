@@ -358,10 +358,6 @@ impl Verilator {
     }
 }
 
-fn is_clock(port: &Port) -> bool {
-    port.name == "clk_i"
-}
-
 /// Says that a random word is drawn in this clock.
 fn is_draw(port: &Port) -> bool {
     !port.input && port.width <= 64 && port.name.starts_with("draw_")
@@ -385,7 +381,7 @@ fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port], coverage: bo
     let mut c = format!("#include <cstring>\n{HELPER}#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
     for (kind, input) in [("In", true), ("Out", false)] {
         let _ = writeln!(c, "struct {prefix}_{kind} {{");
-        for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
+        for port in ports.iter().filter(|p| p.input == input && !p.is_clock()) {
             if port.wide() {
                 let _ = writeln!(c, "  uint32_t {}[{}];", port.name, port.words());
             } else {
@@ -441,7 +437,7 @@ fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port], coverage: bo
 /// The inputs by index, as vectors have them.
 fn pins_of(ports: &[Port]) -> String {
     let (mut names, mut get, mut set, mut pin) = (String::new(), String::new(), String::new(), 0);
-    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
+    for port in ports.iter().filter(|p| p.input && !p.is_clock()) {
         for word in 0..if port.wide() { port.words() } else { 1 } {
             let index = if port.wide() { format!("[{word}]") } else { String::new() };
             let field = format!("self.{}{index}", port.name);
@@ -507,7 +503,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
             r,
             "    /// {says}\n    #[repr(C)]\n    #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n    #[allow(missing_docs)]\n    pub struct {kind} {{"
         );
-        for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
+        for port in ports.iter().filter(|p| p.input == input && !p.is_clock()) {
             let _ = writeln!(r, "        pub {}: {},", port.name, port.rust_type());
         }
         // Rust derives no default of an array of more than 32 words.
@@ -524,11 +520,10 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     }
     if same.is_none() {
         r.push_str(&pins_of(ports));
-        r.push_str(&recorded_of("In", ports.iter().filter(|p| p.input && !is_clock(p))));
+        r.push_str(&recorded_of("In", ports.iter().filter(|p| p.input && !p.is_clock())));
         r.push_str(&recorded_of("Out", ports.iter().filter(|p| !p.input)));
     }
-    let inputs = heads_of(ports.iter().filter(|p| p.input && !is_clock(p)));
-    let outputs = heads_of(ports.iter().filter(|p| !p.input));
+    let (inputs, outputs) = heads_of(ports.iter().filter(|p| !p.is_clock()));
     let _ = write!(
         r,
         "    #[allow(improper_ctypes, reason = \"a check has no output\")]

@@ -17,6 +17,10 @@ impl PartialEq for Port {
 }
 
 impl Port {
+    pub fn is_clock(&self) -> bool {
+        self.name == "clk_i"
+    }
+
     /// Words of 64 bits (of 32 in Verilator where it is wider than 64).
     pub fn wide(&self) -> bool {
         self.width > 64
@@ -170,9 +174,12 @@ fn name_of(port: &Port, field: &str) -> String {
     format!("{prefix}_{field}")
 }
 
-/// Name and bits of ports, as the head of a release's vectors has them: those of the build, of which others with the same types may have more.
-pub fn heads_of<'a>(ports: impl Iterator<Item = &'a Port>) -> String {
-    ports.map(|port| format!("(\"{}\", {}), ", port.name, port.width)).collect()
+/// Name and bits of inputs and of outputs, as the head of a release's vectors has them: those of this build, where others with the same
+/// types may have more or fewer bits.
+pub fn heads_of<'a>(ports: impl Iterator<Item = &'a Port>) -> (String, String) {
+    let (inputs, outputs): (Vec<_>, Vec<_>) = ports.partition(|port| port.input);
+    let head = |ports: Vec<&Port>| ports.iter().map(|port| format!("(\"{}\", {}), ", port.name, port.width)).collect();
+    (head(inputs), head(outputs))
 }
 
 /// The values of ports as a release's vectors have them.
